@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "teeny/target/target.hpp"
+
+namespace teeny {
+
+/// What a device says of itself, for choosing among artifacts.
+struct DeviceFacts {
+  Capability capability;
+  DriverVersion driver;
+  bool integrated = false;
+};
+
+/// How well one artifact fits one device; higher is better, `no` never loads.
+enum class Fit { no, ptx, compatible_machine_code, exact_machine_code };
+
+/// The rule of what loads where, for PTX of `target` and `version`. When the answer is `no` and
+/// `why` is given, it receives one line "wanted X, device has Y".
+[[nodiscard]] Fit fit_ptx(const DeviceFacts& device, Capability target, PtxVersion version,
+                          std::string* why = nullptr);
+/// The same for machine code of `target`: exact, or the same major and a lower minor, the latter
+/// never on an integrated device.
+[[nodiscard]] Fit fit_machine_code(const DeviceFacts& device, Capability target,
+                                   std::string* why = nullptr);
+
+}  // namespace teeny
