@@ -1,0 +1,45 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "teeny/cache/artifact.hpp"
+#include "teeny/ir/kernel.hpp"
+
+namespace teeny {
+
+/// teenyc as found: by TEENYC_PATH, else beside the executable, else on PATH.
+struct CompilerLocation {
+  std::filesystem::path program;
+  std::string identity;  ///< from `<program>.identity`, so that a hit starts no process
+};
+/// nullopt when there is none (a board). A TEENYC_PATH that names nothing is Error(environment).
+[[nodiscard]] std::optional<CompilerLocation> find_compiler();
+
+/// A pool of resident teenyc processes; thread-safe, each request takes an idle one or starts one
+/// (at most `limit`). A process that aborts, crashes, hangs past TEENYC_TIMEOUT (seconds, 60) or
+/// breaks the protocol is replaced, and the request fails with an Error that names the kernel, what
+/// happened, and the file that keeps its IR.
+class CompilerPool {
+ public:
+  explicit CompilerPool(CompilerLocation location, int limit = 0);  ///< 0: as many as cores
+  ~CompilerPool();
+  [[nodiscard]] Artifact compile(const ir::Kernel& kernel, const std::string& fingerprint, const Target& target);
+  [[nodiscard]] const CompilerLocation& location() const noexcept { return location_; }
+
+ private:
+  struct State;
+  CompilerLocation location_;
+  std::unique_ptr<State> state_;
+};
+
+/// Finds or compiles: a hit reads one file and starts nothing; a miss takes the key's lock, looks
+/// again, compiles and publishes. `force` compiles in any case. Without a compiler a miss is the
+/// miss error. Returns the artifact's path.
+[[nodiscard]] std::filesystem::path compile_to_cache(const ir::Kernel& kernel, const Target& target, bool force,
+                                                     const std::filesystem::path& cache_directory, bool* hit = nullptr,
+                                                     double* milliseconds = nullptr);
+
+}  // namespace teeny
