@@ -8,6 +8,10 @@
 
 namespace teeny {
 
+/// Element types of tiles and buffers. The numeric values are part of no file format.
+enum class DType : std::uint8_t { boolean, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64 };
+
+// After the enumeration, whose members would shadow them otherwise.
 using f32 = float;
 using f64 = double;
 using i8 = std::int8_t;
@@ -18,9 +22,6 @@ using u8 = std::uint8_t;
 using u16 = std::uint16_t;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
-
-/// Element types of tiles and buffers. The numeric values are part of no file format.
-enum class DType : std::uint8_t { boolean, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64 };
 
 /// All of them, in declaration order.
 inline constexpr DType all_dtypes[] = {DType::boolean, DType::i8,  DType::i16, DType::i32, DType::i64,
