@@ -1,0 +1,33 @@
+# What holds for everything built here: warnings, the compiler cache, no traces of this machine.
+
+include_guard(GLOBAL)
+
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# Executables find what they need beside themselves or in the system; no path of the build stays.
+set(CMAKE_SKIP_RPATH ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+
+# A compiler cache of its own below build/, shared by all build directories there.
+find_program(TEENY_CCACHE ccache)
+mark_as_advanced(TEENY_CCACHE)
+if(TEENY_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+  if(DEFINED ENV{CCACHE_DIR})
+    set(directory "$ENV{CCACHE_DIR}")
+  else()
+    set(directory "${PROJECT_SOURCE_DIR}/build/ccache")
+  endif()
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      "${CMAKE_COMMAND}" -E env "CCACHE_DIR=${directory}" "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}"
+      CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=3G "${TEENY_CCACHE}")
+endif()
+
+# teeny_own_target(<target>): our warnings, and no path of this checkout in what is built.
+function(teeny_own_target target)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  target_compile_options(
+    ${target}
+    PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow "$<$<BOOL:${TEENY_WERROR}>:-Werror>"
+            "-ffile-prefix-map=${PROJECT_SOURCE_DIR}=teeny")
+endfunction()
