@@ -26,7 +26,8 @@ if(TEENY_BUILD_COMPILER AND sources)
 
   add_library(teeny_compiler STATIC ${sources})
   target_include_directories(teeny_compiler PUBLIC "${PROJECT_SOURCE_DIR}/src")
-  target_link_libraries(teeny_compiler PUBLIC teeny_ir teeny_llvm PRIVATE teeny_third_party)
+  # What an artifact and the wire look like is said once, in the room of the client.
+  target_link_libraries(teeny_compiler PUBLIC teeny_cache teeny_llvm PRIVATE teeny_third_party)
   teeny_add_compiler_identity(teeny_compiler LLVM ${LLVM_PACKAGE_VERSION}
                               LLD ${LLVM_PACKAGE_VERSION})
   teeny_own_target(teeny_compiler)
@@ -40,6 +41,11 @@ if(TEENY_BUILD_COMPILER AND sources)
     target_compile_definitions(teenyc-faulty PRIVATE TEENYC_FAULTY=1)
     target_link_libraries(teenyc-faulty PRIVATE teeny_compiler teeny_third_party)
     teeny_own_target(teenyc-faulty)
+    add_custom_command(
+      TARGET teenyc-faulty POST_BUILD
+      COMMAND "${CMAKE_COMMAND}" -E copy "${PROJECT_BINARY_DIR}/bin/teenyc.identity"
+              "${PROJECT_BINARY_DIR}/bin/teenyc-faulty.identity"
+      VERBATIM)
   endif()
 endif()
 
