@@ -9,7 +9,8 @@
 set(TEENY_IDENTITY_ROOMS src/compiler src/ir src/base src/target include/teeny/ir include/teeny/base
                          include/teeny/target)
 # The protocol's version is a constant in this header; its text is hashed like any other source.
-set(TEENY_IDENTITY_FILES include/teeny/cache/protocol.hpp)
+set(TEENY_IDENTITY_FILES include/teeny/cache/artifact.hpp include/teeny/cache/wire.hpp
+                         src/cache/artifact_info.cpp src/cache/wire.cpp)
 
 function(teeny_identity_sources root result)
   set(files)

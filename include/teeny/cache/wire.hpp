@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "teeny/base/error.hpp"
+#include "teeny/cache/artifact.hpp"
+
+// How a program and teenyc talk over a pipe: frames of a u32 header length, a u64 body length (both
+// little-endian), the header (JSON), the body (raw bytes). The first frame each way is a hello;
+// then the client sends one request at a time and gets one reply. End of input ends teenyc.
+
+namespace teeny {
+
+inline constexpr int protocol_version = 1;
+
+inline constexpr std::size_t frame_prefix_bytes = 12;
+inline constexpr std::uint32_t max_frame_header = 1U << 20;
+inline constexpr std::uint64_t max_frame_body = std::uint64_t{1} << 28;
+
+struct Frame {
+  std::string header;
+  std::string body;
+};
+
+/// Lengths that follow a frame's prefix.
+struct FrameSizes {
+  std::uint32_t header = 0;
+  std::uint64_t body = 0;
+};
+
+/// Error(internal) when header or body is longer than the limits above.
+[[nodiscard]] std::string encode_frame(std::string_view header, std::string_view body);
+/// Reads the `frame_prefix_bytes` bytes of `prefix`; Error(input) when they are fewer or announce
+/// more than the limits above: the other side does not speak this protocol.
+[[nodiscard]] FrameSizes decode_frame_sizes(std::string_view prefix);
+
+/// One frame from a file descriptor; nullopt at an end of input between frames. Error(input) for a
+/// frame that is cut off, Error(environment) for a failing read.
+[[nodiscard]] std::optional<Frame> read_frame(int descriptor);
+/// Error(environment) when it cannot be written, EPIPE included.
+void write_frame(int descriptor, std::string_view header, std::string_view body);
+
+/// The first frame each way.
+struct Hello {
+  int protocol = protocol_version;
+  std::string identity;  ///< teenyc's identity; the client says which one it expects
+};
+[[nodiscard]] std::string hello_header(const Hello& hello);
+[[nodiscard]] Hello parse_hello(std::string_view header);
+
+/// Request "compile": the body is the kernel's IR text. `target` is Target::canonical().
+[[nodiscard]] std::string compile_request_header(std::string_view target);
+/// The target; Error(input) for a header that is no such request.
+[[nodiscard]] std::string parse_compile_request(std::string_view header);
+
+/// A reply's header: with this information the body is the code; with an error it is empty.
+[[nodiscard]] std::string reply_header(const ArtifactInfo& info);
+[[nodiscard]] std::string reply_header(const Error& error);
+/// The information, or throws the error that the other side sent.
+[[nodiscard]] ArtifactInfo parse_reply(std::string_view header);
+
+}  // namespace teeny
