@@ -23,5 +23,12 @@ struct DriverVersion {
 /// Highest PTX ISA that a driver of this version loads; a version between two rows takes the lower
 /// row, one above the table takes the last row. nullopt below the table (11.4).
 [[nodiscard]] std::optional<PtxVersion> ptx_ceiling(DriverVersion driver) noexcept;
+/// The ceiling of the newest driver in the table: the highest PTX that teeny writes.
+[[nodiscard]] PtxVersion highest_ptx() noexcept;
+/// The oldest driver in the table that loads PTX of this version; nullopt above the table.
+[[nodiscard]] std::optional<DriverVersion> oldest_driver_for(PtxVersion version) noexcept;
+/// The oldest and the newest driver in the table.
+[[nodiscard]] DriverVersion oldest_driver() noexcept;
+[[nodiscard]] DriverVersion newest_driver() noexcept;
 
 }  // namespace teeny

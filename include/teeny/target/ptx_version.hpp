@@ -16,6 +16,8 @@ struct PtxVersion {
   [[nodiscard]] static std::optional<PtxVersion> parse(std::string_view text) noexcept;
   [[nodiscard]] int number() const noexcept { return major * 10 + minor; }
   [[nodiscard]] std::string name() const;  ///< "8.2"
+  /// Whether NVIDIA published this version (there is no 7.9 and no 8.9).
+  [[nodiscard]] bool published() const noexcept;
   friend constexpr auto operator<=>(const PtxVersion&, const PtxVersion&) = default;
 };
 

@@ -2,7 +2,10 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "teeny/target/capability.hpp"
 #include "teeny/target/driver.hpp"
@@ -27,7 +30,9 @@ struct CudaTarget {
 struct CpuTarget {
   std::string triple;    ///< "x86_64-linux-gnu", "aarch64-linux-gnu"
   std::string cpu;       ///< "x86-64-v3", "cortex-a78ae"
-  std::string features;  ///< LLVM's form with + between: "+dotprod+fp16fml"; empty: the processor's own
+  /// Items joined by +, each a name or -name: "+dotprod+fp16fml", "+dotprod+-sve" (`feature_list`
+  /// takes it apart); empty: the processor's own.
+  std::string features;
   int opt_level = 2;
 };
 
@@ -51,11 +56,24 @@ class Target {
   /// Every field in one fixed order, "key=value;" each: part of the artifact's key and the form in
   /// which a target travels to teenyc. `parse_canonical` reads it back.
   [[nodiscard]] std::string canonical() const;
+  /// Error(input) for any other text.
   [[nodiscard]] static Target parse_canonical(std::string_view text);
 
  private:
   std::variant<CudaTarget, CpuTarget> value_;
 };
+
+/// The features as LLVM wants them: {"+dotprod", "-sve"}. Error(usage) for text of another shape.
+[[nodiscard]] std::vector<std::string> feature_list(std::string_view features);
+
+/// A processor that teeny compiles for, and the triple it belongs to.
+struct KnownCpu {
+  std::string_view name;
+  std::string_view triple;
+};
+[[nodiscard]] const std::vector<KnownCpu>& known_cpus();
+/// "aarch64-linux-gnu" for it and for aarch64-unknown-linux-gnu, likewise x86_64; else nullopt.
+[[nodiscard]] std::optional<std::string> normal_triple(std::string_view triple);
 
 /// The processor of this machine as a portable level: x86-64-v4, x86-64-v3 (Error(environment)
 /// below that: kernels need FMA), or on AArch64 the name for its part number, else "generic".
