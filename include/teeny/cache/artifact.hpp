@@ -40,6 +40,9 @@ struct ArtifactInfo {
 [[nodiscard]] std::string artifact_key(std::string_view fingerprint, const Target& target,
                                        std::string_view compiler_identity, std::string_view assembler);
 
+/// What the artifact can run on, in words: "sm_87 and later", "sm_90a only", "aarch64-linux-gnu cortex-a78ae".
+[[nodiscard]] std::string runs_on(const ArtifactInfo& info);
+
 /// The code of a kernel with its description.
 struct Artifact {
   ArtifactInfo info;
