@@ -18,9 +18,11 @@ namespace teeny::ir {
 ///    amount is read as unsigned; `shr` is arithmetic for signed dtypes, logical for unsigned ones;
 ///  * float -> int saturates and NaN gives 0; int -> float and float -> narrower float round to
 ///    nearest even; anything -> bool is `!= 0`; bool -> number is 0 or 1;
-///  * minimum and maximum propagate NaN, as NumPy's do; comparisons with NaN are false but for `ne`;
+///  * minimum and maximum propagate NaN, as NumPy's do; comparisons with NaN are false but for
+///  `ne`;
 ///  * f16 and bf16 arithmetic is done in f32 and rounded after each operation;
-///  * a masked-off load gives `other`, or zero when there is none; nothing outside a mask is touched;
+///  * a masked-off load gives `other`, or zero when there is none; nothing outside a mask is
+///  touched;
 ///  * fma rounds once; other operations are never contracted into one.
 enum class Opcode : std::uint8_t {
   // leaves
@@ -32,16 +34,40 @@ enum class Opcode : std::uint8_t {
   cast,
   bitcast,  ///< same width of element
   // unary, elementwise
-  neg, abs, bit_not,  // bit_not: integers and bool
-  exp, exp2, log, log2, sqrt, rsqrt, sin, cos, tanh, sigmoid, erf, floor, ceil, round,  // floats; round: half to even
+  neg,
+  abs,
+  bit_not,  // bit_not: integers and bool
+  exp,
+  exp2,
+  log,
+  log2,
+  sqrt,
+  rsqrt,
+  sin,
+  cos,
+  tanh,
+  sigmoid,
+  erf,
+  floor,
+  ceil,
+  round,  // floats; round: half to even
   // binary, elementwise, both operands of one type
-  add, sub, mul, div, rem, minimum, maximum,  // numbers; rem: integers and floats (C's fmod)
-  bit_and, bit_or, bit_xor,                   // integers and bool
-  shl, shr,                                   // integers
-  umulhi,                                     // high half of the product: u32, u64
+  add,
+  sub,
+  mul,
+  div,
+  rem,
+  minimum,
+  maximum,  // numbers; rem: integers and floats (C's fmod)
+  bit_and,
+  bit_or,
+  bit_xor,  // integers and bool
+  shl,
+  shr,      // integers
+  umulhi,   // high half of the product: u32, u64
   compare,  ///< `predicate`; result bool
   // ternary, elementwise
-  select,  ///< bool, a, b: where
+  select,  ///< bool, a, b (pointers too): where
   fma,     ///< a * b + c: floats
   // shape
   reshape,    ///< row-major order kept; result type given
@@ -51,14 +77,20 @@ enum class Opcode : std::uint8_t {
   offset,      ///< pointers + integers (i32 or i64), in elements; same shape
   load,        ///< pointers [, mask bool [, other]]; same shape
   store,       ///< pointers, values [, mask]; no result
-  load_view,   ///< base, r extents, r strides, r offsets (i64 scalars); out-of-bounds elements are `bits`; result type given (rank r)
-  store_view,  ///< base, r extents, r strides, r offsets, values; out-of-bounds elements are not written
+  load_view,   ///< base, r extents, r strides, r offsets (i64 scalars); out-of-bounds elements are
+               ///< `bits`; result type given (rank r)
+  store_view,  ///< base, r extents, r strides, r offsets, values; out-of-bounds elements are not
+               ///< written
   // matrix
   dot,  ///< a[M,K], b[K,N], acc[M,N] -> acc type; f16/bf16/f32 -> f32, f64 -> f64, i8 -> i32
   // along an axis
-  reduce,  ///< k tiles of one shape -> k tiles without axis `index`; region (a1..ak, b1..bk) -> k scalars, associative and commutative
+  /// k tiles of one shape -> k tiles without axis `index`; region (a1..ak, b1..bk) -> k scalars,
+  /// associative and commutative, of elementwise operations on scalars, constants and grid
+  /// positions
+  reduce,
   // control
-  fold,   ///< lo, hi, step (one integer dtype, step > 0), k inits -> k results; region (i, c1..ck) -> k
+  fold,   ///< lo, hi, step (one integer dtype, step > 0), k inits -> k results; region (i, c1..ck)
+          ///< -> k
   if_,    ///< bool scalar -> k results; two regions without arguments -> k
   yield,  ///< last operation of every region but the kernel's body
 };
@@ -70,6 +102,8 @@ enum class Opcode : std::uint8_t {
 
 enum class Predicate : std::uint8_t { eq, ne, lt, le, gt, ge };
 [[nodiscard]] std::string_view name(Predicate predicate) noexcept;
+/// All predicates, in order.
+[[nodiscard]] const std::vector<Predicate>& all_predicates();
 
 /// A hint for caches: keep, or read/write once.
 enum class Cache : std::uint8_t { automatic, streaming };
@@ -81,18 +115,19 @@ inline constexpr ValueId no_value = ~ValueId{0};
 
 struct Block;
 
-/// One operation. A plain value: copying it copies its regions.
+/// One operation. A plain value: copying it copies its regions. Attributes that its opcode does not
+/// have keep their default.
 struct Op {
   Opcode code = Opcode::constant;
   std::vector<ValueId> operands = {};
   std::vector<ValueId> results = {};
   std::vector<Block> regions = {};
-  std::uint64_t bits = 0;                     ///< constant: the element; load_view: the padding
-  std::int64_t index = 0;                     ///< axis or start, see Opcode
-  std::vector<int> dims = {};                 ///< permute
-  Predicate predicate = Predicate::eq;        ///< compare
-  Cache cache = Cache::automatic;             ///< load, store and their views
-  Precision precision = Precision::ieee;      ///< dot
+  std::uint64_t bits = 0;                 ///< constant: the element; load_view: the padding
+  std::int64_t index = 0;                 ///< axis or start, see Opcode
+  std::vector<int> dims = {};             ///< permute
+  Predicate predicate = Predicate::eq;    ///< compare
+  Cache cache = Cache::automatic;         ///< load, store and their views
+  Precision precision = Precision::ieee;  ///< dot
 };
 
 /// A list of operations with arguments: a region's or the kernel's body.
@@ -104,6 +139,8 @@ struct Block {
 /// Whether an operation reads or writes memory itself, or (with regions) may inside.
 [[nodiscard]] bool writes_memory(const Op& op);
 [[nodiscard]] bool reads_memory(const Op& op);
+/// The result type cannot be told from operands and attributes and is stated (see Opcode).
+[[nodiscard]] bool states_result_type(Opcode code) noexcept;
 /// unary, binary, compare, select, fma, cast, bitcast, offset.
 [[nodiscard]] bool is_elementwise(Opcode code) noexcept;
 

@@ -11,6 +11,9 @@ namespace teeny::ir {
 /// Extents of a tile, outermost first; empty for a scalar. Every extent is a power of two.
 using Shape = std::vector<std::int64_t>;
 
+inline constexpr int max_rank = 8;                       ///< extents of one tile
+inline constexpr std::int64_t max_elements = 1LL << 20;  ///< elements of one tile
+
 [[nodiscard]] std::int64_t element_count(const Shape& shape) noexcept;
 [[nodiscard]] std::string to_string(const Shape& shape);  ///< "[64, 32]", "[]"
 
@@ -22,7 +25,9 @@ struct Type {
   Shape shape = {};
 
   [[nodiscard]] static Type scalar(DType dtype) { return {dtype, false, false, {}}; }
-  [[nodiscard]] static Type tile(DType dtype, Shape shape) { return {dtype, false, false, std::move(shape)}; }
+  [[nodiscard]] static Type tile(DType dtype, Shape shape) {
+    return {dtype, false, false, std::move(shape)};
+  }
   [[nodiscard]] static Type pointer_to(DType dtype, bool read_only = false, Shape shape = {}) {
     return {dtype, true, read_only, std::move(shape)};
   }
@@ -30,7 +35,9 @@ struct Type {
   [[nodiscard]] int rank() const noexcept { return static_cast<int>(shape.size()); }
   [[nodiscard]] std::int64_t count() const noexcept { return element_count(shape); }
   /// The same kind of element in another shape.
-  [[nodiscard]] Type with_shape(Shape other) const { return {dtype, pointer, read_only, std::move(other)}; }
+  [[nodiscard]] Type with_shape(Shape other) const {
+    return {dtype, pointer, read_only, std::move(other)};
+  }
   /// The same shape of another element (no pointer).
   [[nodiscard]] Type with_dtype(DType other) const { return {other, false, false, shape}; }
   friend bool operator==(const Type&, const Type&) = default;
@@ -38,5 +45,9 @@ struct Type {
 
 /// "f32", "f32[64x32]", "ptr<f32>", "ptr<const f32>[1024]".
 [[nodiscard]] std::string to_string(const Type& type);
+
+/// Which rule `type` breaks ("extent 3 is not a power of two"), or an empty text when it is a type
+/// of the IR.
+[[nodiscard]] std::string broken_rule(const Type& type);
 
 }  // namespace teeny::ir
