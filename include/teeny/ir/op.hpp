@@ -25,19 +25,21 @@ namespace teeny::ir {
 ///  touched;
 ///  * fma rounds once; other operations are never contracted into one.
 enum class Opcode : std::uint8_t {
-  // leaves
-  constant,      ///< splat of `bits`; result type given
+  // Leaves.
+  constant,      ///< splat of `bits`; result type stated
   program_id,    ///< i32 scalar: position in the grid along axis `index` (0 to 2)
   num_programs,  ///< i32 scalar: extent of the grid along axis `index`
-  arange,        ///< i32[N]: index, index + 1, ..., index + N - 1; result type given
-  // conversions (result type given: same shape)
+  arange,        ///< i32[N]: index, index + 1, ..., index + N - 1; result type stated
+
+  // Conversions; result type stated, of the operand's shape.
   cast,
   bitcast,  ///< same width of element
-  // unary, elementwise
-  neg,
-  abs,
-  bit_not,  // bit_not: integers and bool
-  exp,
+
+  // Unary, elementwise.
+  neg,      ///< integers, floats
+  abs,      ///< integers, floats; of the lowest integer: itself
+  bit_not,  ///< integers, bool
+  exp,      ///< this and all below: floats
   exp2,
   log,
   log2,
@@ -50,47 +52,57 @@ enum class Opcode : std::uint8_t {
   erf,
   floor,
   ceil,
-  round,  // floats; round: half to even
-  // binary, elementwise, both operands of one type
-  add,
+  round,  ///< half to even
+
+  // Binary, elementwise, both operands of one type.
+  add,  ///< this and all to maximum: integers, floats
   sub,
   mul,
   div,
-  rem,
+  rem,  ///< floats: C's fmod
   minimum,
-  maximum,  // numbers; rem: integers and floats (C's fmod)
-  bit_and,
+  maximum,
+  bit_and,  ///< this and the next two: integers, bool
   bit_or,
-  bit_xor,  // integers and bool
-  shl,
-  shr,      // integers
-  umulhi,   // high half of the product: u32, u64
-  compare,  ///< `predicate`; result bool
-  // ternary, elementwise
+  bit_xor,
+  shl,      ///< integers
+  shr,      ///< integers
+  umulhi,   ///< high half of the product: u32, u64
+  compare,  ///< `predicate`: integers, floats, bool; result bool
+
+  // Ternary, elementwise.
   select,  ///< bool, a, b (pointers too): where
   fma,     ///< a * b + c: floats
-  // shape
-  reshape,    ///< row-major order kept; result type given
-  broadcast,  ///< same rank, extents of 1 repeated; or a scalar to any shape; result type given
+
+  // Shape; of elements and of pointers.
+  reshape,    ///< row-major order kept; result type stated
+  broadcast,  ///< same rank, extents of 1 repeated; or a scalar to any shape; result type stated
   permute,    ///< result extent d is operand extent dims[d]
-  // memory, in program order
-  offset,      ///< pointers + integers (i32 or i64), in elements; same shape
-  load,        ///< pointers [, mask bool [, other]]; same shape
-  store,       ///< pointers, values [, mask]; no result
-  load_view,   ///< base, r extents, r strides, r offsets (i64 scalars); out-of-bounds elements are
-               ///< `bits`; result type given (rank r)
-  store_view,  ///< base, r extents, r strides, r offsets, values; out-of-bounds elements are not
-               ///< written
-  // matrix
+
+  // Memory, in program order.
+  offset,  ///< pointers + integers (i32 or i64), in elements; same shape
+  load,    ///< pointers [, mask bool [, other]]; same shape
+  store,   ///< pointers, values [, mask]; no result
+  /// base, r extents, r strides, r offsets (i64 scalars; strides in elements); out-of-bounds
+  /// elements
+  /// are `bits`; result type stated (rank r, at least 1)
+  load_view,
+  /// base, r extents, r strides, r offsets, values of rank r; out-of-bounds elements are not
+  /// written
+  store_view,
+
+  // Matrix.
   dot,  ///< a[M,K], b[K,N], acc[M,N] -> acc type; f16/bf16/f32 -> f32, f64 -> f64, i8 -> i32
-  // along an axis
+
+  // Along an axis.
   /// k tiles of one shape -> k tiles without axis `index`; region (a1..ak, b1..bk) -> k scalars,
   /// associative and commutative, of elementwise operations on scalars, constants and grid
   /// positions
   reduce,
-  // control
-  fold,   ///< lo, hi, step (one integer dtype, step > 0), k inits -> k results; region (i, c1..ck)
-          ///< -> k
+
+  // Control.
+  /// lo, hi, step (one integer dtype, step > 0), k inits -> k results; region (i, c1..ck) -> k
+  fold,
   if_,    ///< bool scalar -> k results; two regions without arguments -> k
   yield,  ///< last operation of every region but the kernel's body
 };
