@@ -1,10 +1,10 @@
 #pragma once
 
-#include <unistd.h>
-
 #include <string>
 #include <system_error>
 #include <utility>
+
+#include <unistd.h>
 
 namespace teeny::detail {
 

@@ -1,13 +1,13 @@
 #include "teeny/base/digest.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
 #include <vector>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "teeny/base/error.hpp"
 
@@ -25,9 +25,8 @@ constexpr std::array<std::uint32_t, 64> round_constants = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-constexpr std::array<std::uint32_t, 8> initial_state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372,
-                                                        0xa54ff53a, 0x510e527f, 0x9b05688c,
-                                                        0x1f83d9ab, 0x5be0cd19};
+constexpr std::array<std::uint32_t, 8> initial_state = {
+    0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 
 constexpr std::uint32_t rotate_right(std::uint32_t x, unsigned n) noexcept {
   return (x >> n) | (x << (32U - n));
@@ -108,7 +107,9 @@ Sha256& Sha256::update(std::string_view bytes) noexcept {
   return *this;
 }
 
-Sha256& Sha256::field(std::string_view bytes) noexcept { return number(bytes.size()).update(bytes); }
+Sha256& Sha256::field(std::string_view bytes) noexcept {
+  return number(bytes.size()).update(bytes);
+}
 
 Sha256& Sha256::number(std::uint64_t value) noexcept {
   const auto bytes = little_endian(value);

@@ -15,10 +15,14 @@ static_assert(std::size(names) == std::size(all_dtypes));
 
 detail::FloatFormat format_of(DType dtype) noexcept {
   switch (dtype) {
-    case DType::f16: return detail::half_format;
-    case DType::bf16: return detail::bfloat_format;
-    case DType::f32: return detail::single_format;
-    default: return detail::double_format;
+    case DType::f16:
+      return detail::half_format;
+    case DType::bf16:
+      return detail::bfloat_format;
+    case DType::f32:
+      return detail::single_format;
+    default:
+      return detail::double_format;
   }
 }
 

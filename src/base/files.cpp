@@ -1,10 +1,5 @@
 #include "teeny/base/files.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -14,7 +9,13 @@
 #include <system_error>
 #include <thread>
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "descriptor.hpp"
+
 #include "teeny/base/error.hpp"
 
 namespace fs = std::filesystem;
@@ -39,7 +40,7 @@ int open_retrying(const char* path, int flags, mode_t mode = 0) noexcept {
 }
 
 std::string read_all(const Descriptor& file, const fs::path& path) {
-  struct stat status {};
+  struct stat status{};
   if (::fstat(file.get(), &status) != 0) throw cannot("read", path, errno);
   std::string bytes;
   // The size is only a hint (files under /proc say 0); the read that returns nothing is the end.
@@ -176,8 +177,8 @@ FileLock::FileLock(const fs::path& path, std::chrono::milliseconds patience) {
     if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) {
       // Whoever clears the directory may have removed the file meanwhile: a lock on a file that no
       // longer has its name excludes nobody.
-      struct stat held {};
-      struct stat named {};
+      struct stat held{};
+      struct stat named{};
       if (::fstat(file.get(), &held) == 0 && ::stat(path.c_str(), &named) == 0 &&
           held.st_ino == named.st_ino && held.st_dev == named.st_dev) {
         std::array<char, 256> host{};

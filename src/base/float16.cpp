@@ -51,8 +51,7 @@ std::uint64_t convert(FloatFormat from, FloatFormat to, std::uint64_t bits) noex
   const bool normal = field != 0;
   const std::uint64_t significand =
       normal ? fraction | (std::uint64_t{1} << from.fraction_bits) : fraction;
-  const int exponent =
-      static_cast<int>(normal ? field : 1) - from.bias() - from.fraction_bits;
+  const int exponent = static_cast<int>(normal ? field : 1) - from.bias() - from.fraction_bits;
   return round_to(to, negative, significand, exponent);
 }
 
@@ -89,9 +88,7 @@ bf16::bf16(double value) noexcept
     : bits_(static_cast<std::uint16_t>(
           convert(double_format, bfloat_format, std::bit_cast<std::uint64_t>(value)))) {}
 
-bf16::operator float() const noexcept {
-  return std::bit_cast<float>(std::uint32_t{bits_} << 16);
-}
+bf16::operator float() const noexcept { return std::bit_cast<float>(std::uint32_t{bits_} << 16); }
 
 bf16::operator double() const noexcept {
   return std::bit_cast<double>(convert(bfloat_format, double_format, bits_));

@@ -1,10 +1,10 @@
 #include "teeny/base/log.hpp"
 
-#include <unistd.h>
-
 #include <atomic>
 #include <cerrno>
 #include <string>
+
+#include <unistd.h>
 
 namespace teeny {
 

@@ -1,19 +1,20 @@
 #include "teeny/base/process.hpp"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <thread>
 
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "descriptor.hpp"
 #include "spawn.hpp"
+
 #include "teeny/base/error.hpp"
 #include "teeny/base/text.hpp"
 
@@ -21,10 +22,10 @@ namespace fs = std::filesystem;
 
 namespace teeny {
 
-using detail::Descriptor;
 using detail::append_available;
-using detail::reason;
+using detail::Descriptor;
 using detail::ReadState;
+using detail::reason;
 using detail::SigpipeBlock;
 using detail::Spawned;
 using Clock = std::chrono::steady_clock;
@@ -49,8 +50,8 @@ std::optional<int> reap(int pid, bool block) {
     if (ended == pid) return status;
     if (ended == 0) return std::nullopt;
     if (errno == EINTR) continue;
-    throw Error(ErrorKind::internal, "cannot wait for process " + std::to_string(pid) + ": " +
-                                         reason(errno));
+    throw Error(ErrorKind::internal,
+                "cannot wait for process " + std::to_string(pid) + ": " + reason(errno));
   }
 }
 

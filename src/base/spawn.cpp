@@ -1,14 +1,14 @@
 #include "spawn.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <array>
 #include <cerrno>
 #include <ctime>
 #include <vector>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "teeny/base/error.hpp"
 #include "teeny/base/text.hpp"
@@ -22,7 +22,7 @@ namespace teeny::detail {
 namespace {
 
 bool is_program(const fs::path& path) {
-  struct stat status {};
+  struct stat status{};
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
          ::access(path.c_str(), X_OK) == 0;
 }
@@ -126,7 +126,7 @@ struct ChildPlan {
     failure.step = StartFailure::directory;
     give_up();
   }
-  struct sigaction standard {};
+  struct sigaction standard{};
   standard.sa_handler = SIG_DFL;
   ::sigaction(SIGPIPE, &standard, nullptr);
   ::sigprocmask(SIG_SETMASK, plan.mask, nullptr);
@@ -210,6 +210,10 @@ Spawned spawn(const Command& command, bool pipe_input, bool own_group, bool all_
     Pipe pipe = make_pipe(program);
     child.out = std::move(pipe.read);
     theirs[1] = std::move(pipe.write);
+  } else if (command.output_to_error) {
+    const int copy = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (copy < 0) throw cannot_start(program, "standard error: " + reason(errno));
+    theirs[1] = Descriptor(copy);
   }
   if (command.capture_error || all_pipes) {
     Pipe pipe = make_pipe(program);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "descriptor.hpp"
+
 #include "teeny/base/process.hpp"
 
 namespace teeny::detail {
@@ -36,7 +37,8 @@ struct Spawned {
 void kill_process(int pid, bool group) noexcept;
 
 enum class ReadState { more, end };
-/// Appends what can be read without waiting, at most 1 MiB. `end`: no writer is left (or the pipe is closed).
+/// Appends what can be read without waiting, at most 1 MiB. `end`: no writer is left (or the pipe
+/// is closed).
 ReadState append_available(const Descriptor& pipe, std::string& text);
 
 /// Turns SIGPIPE of this thread into EPIPE while it lives, without touching the process's handler.

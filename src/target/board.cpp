@@ -59,8 +59,9 @@ std::optional<std::string> idle_notice(const Board& board, const Target& target)
   const Capability capability = target.cuda().capability;
   if (capability.number() >= board.capability->number()) return std::nullopt;
   return "kernels for " + capability.name() + " run on " + board.full_name() + " (" +
-         board.capability->name() + "), but its newer Tensor Cores stay idle; capability=" +
-         board.capability->name() + " compiles for them";
+         board.capability->name() +
+         "), but its newer Tensor Cores stay idle; capability=" + board.capability->name() +
+         " compiles for them";
 }
 
 }  // namespace teeny

@@ -95,8 +95,9 @@ Capability require_capability(std::string_view option, std::string_view text) {
   const std::string given = std::string(option) + "=" + std::string(text);
   if (text == "native") {
     throw Error(ErrorKind::usage,
-                given + ": wanted the capability of the machine that will run the kernels, found "
-                        "a word that means whatever machine this is",
+                given +
+                    ": wanted the capability of the machine that will run the kernels, found "
+                    "a word that means whatever machine this is",
                 "name the board (--target) or its capability, one of " + known_names());
   }
   const auto capability = Capability::parse(text);

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "host_cpu.hpp"
+
 #include "teeny/base/error.hpp"
 #include "teeny/base/text.hpp"
 #include "teeny/target/target.hpp"
@@ -20,17 +21,17 @@ constexpr std::string_view arm_triple = "aarch64-linux-gnu";
 const std::vector<KnownCpu>& known_cpus() {
   // Names as LLVM 19 spells them. x86-64 and x86-64-v2 are missing: kernels need FMA.
   static const std::vector<KnownCpu> table = {
-      {"x86-64-v3", x86_triple},       {"x86-64-v4", x86_triple},
-      {"haswell", x86_triple},         {"skylake", x86_triple},
-      {"skylake-avx512", x86_triple},  {"icelake-server", x86_triple},
-      {"sapphirerapids", x86_triple},  {"znver3", x86_triple},
-      {"znver4", x86_triple},          {"znver5", x86_triple},
-      {"generic", arm_triple},         {"cortex-a57", arm_triple},
-      {"cortex-a72", arm_triple},      {"cortex-a76", arm_triple},
-      {"cortex-a78", arm_triple},      {"cortex-a78ae", arm_triple},
-      {"carmel", arm_triple},          {"neoverse-n1", arm_triple},
-      {"neoverse-n2", arm_triple},     {"neoverse-v1", arm_triple},
-      {"neoverse-v2", arm_triple},     {"neoverse-v3", arm_triple},
+      {"x86-64-v3", x86_triple},      {"x86-64-v4", x86_triple},
+      {"haswell", x86_triple},        {"skylake", x86_triple},
+      {"skylake-avx512", x86_triple}, {"icelake-server", x86_triple},
+      {"sapphirerapids", x86_triple}, {"znver3", x86_triple},
+      {"znver4", x86_triple},         {"znver5", x86_triple},
+      {"generic", arm_triple},        {"cortex-a57", arm_triple},
+      {"cortex-a72", arm_triple},     {"cortex-a76", arm_triple},
+      {"cortex-a78", arm_triple},     {"cortex-a78ae", arm_triple},
+      {"carmel", arm_triple},         {"neoverse-n1", arm_triple},
+      {"neoverse-n2", arm_triple},    {"neoverse-v1", arm_triple},
+      {"neoverse-v2", arm_triple},    {"neoverse-v3", arm_triple},
       {"neoverse-v3ae", arm_triple},
   };
   return table;
@@ -84,9 +85,9 @@ std::string_view arm_cpu(std::string_view cpuinfo) noexcept {
   };
   // The main identification register's fields, from Arm's technical reference manuals.
   constexpr Part parts[] = {
-      {0x41, 0xd07, "cortex-a57"},  {0x41, 0xd08, "cortex-a72"},   {0x41, 0xd0b, "cortex-a76"},
-      {0x41, 0xd41, "cortex-a78"},  {0x41, 0xd42, "cortex-a78ae"}, {0x41, 0xd0c, "neoverse-n1"},
-      {0x41, 0xd49, "neoverse-n2"}, {0x41, 0xd40, "neoverse-v1"},  {0x41, 0xd4f, "neoverse-v2"},
+      {0x41, 0xd07, "cortex-a57"},  {0x41, 0xd08, "cortex-a72"},    {0x41, 0xd0b, "cortex-a76"},
+      {0x41, 0xd41, "cortex-a78"},  {0x41, 0xd42, "cortex-a78ae"},  {0x41, 0xd0c, "neoverse-n1"},
+      {0x41, 0xd49, "neoverse-n2"}, {0x41, 0xd40, "neoverse-v1"},   {0x41, 0xd4f, "neoverse-v2"},
       {0x41, 0xd84, "neoverse-v3"}, {0x41, 0xd83, "neoverse-v3ae"}, {0x4e, 0x004, "carmel"},
   };
   const auto hexadecimal = [](std::string_view text) noexcept {

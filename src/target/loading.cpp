@@ -58,10 +58,9 @@ bool version_loads(std::optional<PtxVersion> ceiling, Capability target, PtxVers
 }  // namespace detail
 
 Fit fit_ptx(const DeviceFacts& device, Capability target, PtxVersion version, std::string* why) {
-  const bool fits =
-      detail::capability_takes_ptx(device.capability, target, "device", why) &&
-      detail::version_loads(ptx_ceiling(device.driver), target, version, "device",
-                            "driver " + device.driver.name(), why);
+  const bool fits = detail::capability_takes_ptx(device.capability, target, "device", why) &&
+                    detail::version_loads(ptx_ceiling(device.driver), target, version, "device",
+                                          "driver " + device.driver.name(), why);
   return fits ? Fit::ptx : Fit::no;
 }
 
@@ -77,8 +76,7 @@ Fit fit_machine_code(const DeviceFacts& device, Capability target, std::string* 
   const CapabilityInfo* info = find_capability(target);
   if (info != nullptr && info->integrated) return exactly(", an integrated chip");
   if (target.suffix() == Capability::Suffix::arch) return exactly("");
-  if (device.capability.major() == target.major() &&
-      device.capability.minor() > target.minor()) {
+  if (device.capability.major() == target.major() && device.capability.minor() > target.minor()) {
     return Fit::compatible_machine_code;
   }
   refuse(why, "wanted capability " + std::to_string(target.major()) + ".x, x at least " +

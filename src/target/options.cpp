@@ -58,8 +58,8 @@ Values take_apart(std::string_view device, std::string_view options,
     const auto equals = item.find('=');
     const std::string key = item.substr(0, equals);
     if (equals == std::string::npos || key.empty()) {
-      throw usage("--options: wanted key=value items joined by commas, found \"" + item + "\" in \"" +
-                      std::string(options) + "\"",
+      throw usage("--options: wanted key=value items joined by commas, found \"" + item +
+                      "\" in \"" + std::string(options) + "\"",
                   "known options of " + std::string(device) + ": " + join(known, ", "));
     }
     if (!contains(known, key)) throw unknown_key(device, key, known);
@@ -106,22 +106,25 @@ CudaTarget cuda_target(const Values& values, std::optional<std::string_view> env
   CudaTarget target{require_capability(option_name("capability"), *capability)};
   if (const auto driver = value_of(values, "driver")) {
     target.driver = DriverVersion::parse(*driver);
-    if (!target.driver) throw bad_value(option_name("driver"), *driver, "a CUDA version such as 12.6");
+    if (!target.driver)
+      throw bad_value(option_name("driver"), *driver, "a CUDA version such as 12.6");
     if (!ptx_ceiling(*target.driver)) {
-      throw bad_value(option_name("driver"), *driver, "CUDA " + oldest_driver().name() + " or later");
+      throw bad_value(option_name("driver"), *driver,
+                      "CUDA " + oldest_driver().name() + " or later");
     }
     // Also when no version was asked for: then the floor is the least the kernels will have.
     const auto floor = find_capability(target.capability)->ptx_floor;
     if (floor > *ptx_ceiling(*target.driver)) {
-      throw usage("--options driver=" + *driver + ": wanted a driver that loads PTX " + floor.name() +
-                      ", the floor of " + target.capability.name() + ", found one whose ceiling is PTX " +
-                      ptx_ceiling(*target.driver)->name(),
+      throw usage("--options driver=" + *driver + ": wanted a driver that loads PTX " +
+                      floor.name() + ", the floor of " + target.capability.name() +
+                      ", found one whose ceiling is PTX " + ptx_ceiling(*target.driver)->name(),
                   "such a driver is of CUDA " + oldest_driver_for(floor)->name() + " or later");
     }
   }
   if (const auto version = value_of(values, "ptx-version")) {
     target.ptx_version = ptx_version(option_name("ptx-version"), *version);
-    check_ptx_version(option_name("ptx-version"), target.capability, *target.ptx_version, target.driver);
+    check_ptx_version(option_name("ptx-version"), target.capability, *target.ptx_version,
+                      target.driver);
   } else if (environment) {
     target.ptx_version = ptx_version("TEENYC_PTX_VERSION", *environment);
     check_ptx_version("TEENYC_PTX_VERSION", target.capability, *target.ptx_version, target.driver);
@@ -130,7 +133,8 @@ CudaTarget cuda_target(const Values& values, std::optional<std::string_view> env
     target.max_registers = number_between("max-registers", *count, 16, 255);
   }
   if (const auto lines = value_of(values, "line-info")) {
-    if (*lines != "yes" && *lines != "no") throw bad_value(option_name("line-info"), *lines, "yes or no");
+    if (*lines != "yes" && *lines != "no")
+      throw bad_value(option_name("line-info"), *lines, "yes or no");
     target.line_info = *lines == "yes";
   }
   return target;
@@ -149,8 +153,8 @@ const KnownCpu& require_cpu(const std::string& name) {
                     "name it; cpu=host means this machine's\n" + next);
   }
   if (name == "x86-64" || name == "x86-64-v2") {
-    throw bad_value(option_name("cpu"), name, "a processor with FMA, which kernels need: x86-64-v3 or later",
-                    next);
+    throw bad_value(option_name("cpu"), name,
+                    "a processor with FMA, which kernels need: x86-64-v3 or later", next);
   }
   const KnownCpu* found = nullptr;
   std::vector<std::string> names;
@@ -171,7 +175,8 @@ CpuTarget cpu_target(const Values& values, const std::optional<CpuTarget>& given
   if (asked_triple) {
     triple = normal_triple(*asked_triple);
     if (!triple) {
-      throw bad_value(option_name("triple"), *asked_triple, "x86_64-linux-gnu or aarch64-linux-gnu");
+      throw bad_value(option_name("triple"), *asked_triple,
+                      "x86_64-linux-gnu or aarch64-linux-gnu");
     }
   }
   CpuTarget target;
@@ -185,17 +190,19 @@ CpuTarget cpu_target(const Values& values, const std::optional<CpuTarget>& given
     target = *given_default;
     target.triple = normal_triple(target.triple).value_or(target.triple);
   } else {
-    throw usage("--options: wanted cpu=..., as no board is named and this machine is not asked, "
-                "found none",
-                "known processors: " + known_cpu_names());
+    throw usage(
+        "--options: wanted cpu=..., as no board is named and this machine is not asked, "
+        "found none",
+        "known processors: " + known_cpu_names());
   }
   if (triple && *triple != target.triple) {
     if (!asked_cpu) {
-      throw usage("--options triple=" + *asked_triple + ": wanted a cpu=... that goes with it, found none",
-                  "known processors: " + known_cpu_names());
+      throw usage(
+          "--options triple=" + *asked_triple + ": wanted a cpu=... that goes with it, found none",
+          "known processors: " + known_cpu_names());
     }
-    throw usage("--options cpu=" + *asked_cpu + ": wanted a processor of " + *triple + ", found one of " +
-                    target.triple,
+    throw usage("--options cpu=" + *asked_cpu + ": wanted a processor of " + *triple +
+                    ", found one of " + target.triple,
                 "known processors: " + known_cpu_names());
   }
   if (const auto features = value_of(values, "features")) {
@@ -229,10 +236,12 @@ CompileRequest parse_options(std::string_view device, std::string_view options,
                 std::string(device) + "\"");
   }
   const Values values = take_apart(device, options, cuda ? cuda_keys : cpu_keys);
-  CompileRequest request{
-      cuda ? Target(cuda_target(values, environment_ptx_version))
-           : Target(cpu_target(values, cpu_default)),
-      {}, {}, std::string(device), std::string(options)};
+  CompileRequest request{cuda ? Target(cuda_target(values, environment_ptx_version))
+                              : Target(cpu_target(values, cpu_default)),
+                         {},
+                         {},
+                         std::string(device),
+                         std::string(options)};
   if (const auto level = value_of(values, "opt-level")) {
     const int number = number_between("opt-level", *level, 0, 3);
     (cuda ? request.target.cuda().opt_level : request.target.cpu().opt_level) = number;

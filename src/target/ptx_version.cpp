@@ -28,11 +28,15 @@ std::string PtxVersion::name() const { return std::to_string(major) + "." + std:
 bool PtxVersion::published() const noexcept {
   // The last minor number of each major, from the release table of NVIDIA's PTX ISA document.
   switch (major) {
-    case 6: return minor >= 0 && minor <= 5;
+    case 6:
+      return minor >= 0 && minor <= 5;
     case 7:
-    case 8: return minor >= 0 && minor <= 8;
-    case 9: return minor >= 0 && minor <= 1;
-    default: return false;
+    case 8:
+      return minor >= 0 && minor <= 8;
+    case 9:
+      return minor >= 0 && minor <= 1;
+    default:
+      return false;
   }
 }
 

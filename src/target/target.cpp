@@ -119,20 +119,19 @@ void check_ptx_version(std::string_view option, Capability target, PtxVersion ve
                        std::optional<DriverVersion> driver) {
   const CapabilityInfo* info = find_capability(target);
   if (info == nullptr) {
-    throw Error(ErrorKind::usage, "wanted a capability that teeny compiles for, found " +
-                                      target.name());
+    throw Error(ErrorKind::usage,
+                "wanted a capability that teeny compiles for, found " + target.name());
   }
   const std::string given = std::string(option) + "=" + version.name();
   const PtxVersion floor = info->ptx_floor;
   PtxVersion ceiling = highest_ptx();
-  std::string whose_ceiling = "the ceiling of the newest driver that teeny knows, CUDA " +
-                              newest_driver().name();
+  std::string whose_ceiling =
+      "the ceiling of the newest driver that teeny knows, CUDA " + newest_driver().name();
   if (driver) {
     const auto of_driver = ptx_ceiling(*driver);
     if (!of_driver) {
-      throw Error(ErrorKind::usage,
-                  given + ": wanted a driver of CUDA " + oldest_driver().name() +
-                      " or later, found driver " + driver->name());
+      throw Error(ErrorKind::usage, given + ": wanted a driver of CUDA " + oldest_driver().name() +
+                                        " or later, found driver " + driver->name());
     }
     ceiling = *of_driver;
     whose_ceiling = "the ceiling of driver " + driver->name();
@@ -147,9 +146,9 @@ void check_ptx_version(std::string_view option, Capability target, PtxVersion ve
                 "choose a capability at most that of the board, or a driver of CUDA " +
                     (needed ? needed->name() : newest_driver().name()) + " or later");
   }
-  const std::string range = floor == ceiling ? floor.name() + " is the one version that works"
-                                             : "versions from " + floor.name() + " to " +
-                                                   ceiling.name() + " work";
+  const std::string range =
+      floor == ceiling ? floor.name() + " is the one version that works"
+                       : "versions from " + floor.name() + " to " + ceiling.name() + " work";
   const std::string next =
       range + "; left out, the lowest that the target and each kernel need is taken";
   if (version < floor) {

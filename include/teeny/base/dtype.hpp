@@ -9,7 +9,21 @@
 namespace teeny {
 
 /// Element types of tiles and buffers. The numeric values are part of no file format.
-enum class DType : std::uint8_t { boolean, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64 };
+enum class DType : std::uint8_t {
+  boolean,
+  i8,
+  i16,
+  i32,
+  i64,
+  u8,
+  u16,
+  u32,
+  u64,
+  f16,
+  bf16,
+  f32,
+  f64
+};
 
 // After the enumeration, whose members would shadow them otherwise.
 using f32 = float;
@@ -24,9 +38,9 @@ using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
 /// All of them, in declaration order.
-inline constexpr DType all_dtypes[] = {DType::boolean, DType::i8,  DType::i16, DType::i32, DType::i64,
-                                       DType::u8,      DType::u16, DType::u32, DType::u64, DType::f16,
-                                       DType::bf16,    DType::f32, DType::f64};
+inline constexpr DType all_dtypes[] = {
+    DType::boolean, DType::i8,  DType::i16, DType::i32,  DType::i64, DType::u8, DType::u16,
+    DType::u32,     DType::u64, DType::f16, DType::bf16, DType::f32, DType::f64};
 
 /// "bool", "i8", ..., "f64": the spelling of the IR text, manifests and messages.
 [[nodiscard]] std::string_view name(DType dtype) noexcept;
@@ -37,17 +51,21 @@ inline constexpr DType all_dtypes[] = {DType::boolean, DType::i8,  DType::i16, D
   switch (dtype) {
     case DType::boolean:
     case DType::i8:
-    case DType::u8: return 1;
+    case DType::u8:
+      return 1;
     case DType::i16:
     case DType::u16:
     case DType::f16:
-    case DType::bf16: return 2;
+    case DType::bf16:
+      return 2;
     case DType::i32:
     case DType::u32:
-    case DType::f32: return 4;
+    case DType::f32:
+      return 4;
     case DType::i64:
     case DType::u64:
-    case DType::f64: return 8;
+    case DType::f64:
+      return 8;
   }
   return 0;
 }
@@ -72,19 +90,58 @@ inline constexpr DType all_dtypes[] = {DType::boolean, DType::i8,  DType::i16, D
 /// C++ type -> DType. Using it with any other type does not compile.
 template <class T>
 struct dtype_of_t;
-template <> struct dtype_of_t<bool> { static constexpr DType value = DType::boolean; };
-template <> struct dtype_of_t<i8> { static constexpr DType value = DType::i8; };
-template <> struct dtype_of_t<i16> { static constexpr DType value = DType::i16; };
-template <> struct dtype_of_t<i32> { static constexpr DType value = DType::i32; };
-template <> struct dtype_of_t<i64> { static constexpr DType value = DType::i64; };
-template <> struct dtype_of_t<u8> { static constexpr DType value = DType::u8; };
-template <> struct dtype_of_t<u16> { static constexpr DType value = DType::u16; };
-template <> struct dtype_of_t<u32> { static constexpr DType value = DType::u32; };
-template <> struct dtype_of_t<u64> { static constexpr DType value = DType::u64; };
-template <> struct dtype_of_t<f16> { static constexpr DType value = DType::f16; };
-template <> struct dtype_of_t<bf16> { static constexpr DType value = DType::bf16; };
-template <> struct dtype_of_t<f32> { static constexpr DType value = DType::f32; };
-template <> struct dtype_of_t<f64> { static constexpr DType value = DType::f64; };
+template <>
+struct dtype_of_t<bool> {
+  static constexpr DType value = DType::boolean;
+};
+template <>
+struct dtype_of_t<i8> {
+  static constexpr DType value = DType::i8;
+};
+template <>
+struct dtype_of_t<i16> {
+  static constexpr DType value = DType::i16;
+};
+template <>
+struct dtype_of_t<i32> {
+  static constexpr DType value = DType::i32;
+};
+template <>
+struct dtype_of_t<i64> {
+  static constexpr DType value = DType::i64;
+};
+template <>
+struct dtype_of_t<u8> {
+  static constexpr DType value = DType::u8;
+};
+template <>
+struct dtype_of_t<u16> {
+  static constexpr DType value = DType::u16;
+};
+template <>
+struct dtype_of_t<u32> {
+  static constexpr DType value = DType::u32;
+};
+template <>
+struct dtype_of_t<u64> {
+  static constexpr DType value = DType::u64;
+};
+template <>
+struct dtype_of_t<f16> {
+  static constexpr DType value = DType::f16;
+};
+template <>
+struct dtype_of_t<bf16> {
+  static constexpr DType value = DType::bf16;
+};
+template <>
+struct dtype_of_t<f32> {
+  static constexpr DType value = DType::f32;
+};
+template <>
+struct dtype_of_t<f64> {
+  static constexpr DType value = DType::f64;
+};
 
 template <class T>
 inline constexpr DType dtype_of = dtype_of_t<T>::value;

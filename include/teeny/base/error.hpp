@@ -23,7 +23,8 @@ class Error : public std::runtime_error {
   [[nodiscard]] ErrorKind kind() const noexcept { return kind_; }
   [[nodiscard]] const std::string& message() const noexcept { return message_; }
   [[nodiscard]] const std::string& next() const noexcept { return next_; }
-  /// 2 for usage, 1 for the rest, unless the error was given a code of its own (preflight: 10 to 16).
+  /// 2 for usage, 1 for the rest, unless the error was given a code of its own (preflight: 10 to
+  /// 16).
   [[nodiscard]] int exit_code() const noexcept { return exit_code_; }
 
  private:

@@ -21,7 +21,8 @@ void write_file(const std::filesystem::path& path, std::string_view bytes, unsig
 class TemporaryDirectory {
  public:
   /// Under $TMPDIR or /tmp unless `parent` is given.
-  explicit TemporaryDirectory(std::string_view prefix = "teeny", const std::filesystem::path& parent = {});
+  explicit TemporaryDirectory(std::string_view prefix = "teeny",
+                              const std::filesystem::path& parent = {});
   ~TemporaryDirectory();
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;

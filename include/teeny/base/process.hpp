@@ -14,19 +14,20 @@ namespace teeny {
 /// is ever involved.
 struct Command {
   std::vector<std::string> argv;
-  std::filesystem::path directory = {};             ///< working directory; empty: ours
+  std::filesystem::path directory = {};                 ///< working directory; empty: ours
   std::map<std::string, std::string> environment = {};  ///< added to ours, or replacing it:
   bool clear_environment = false;
   std::optional<std::string> input = {};  ///< bytes for standard input; nullopt: /dev/null
   bool inherit_input = false;             ///< give the child our own standard input
   bool capture_output = true;             ///< false: the child's stdout is ours
   bool capture_error = true;              ///< false: the child's stderr is ours
+  bool output_to_error = false;  ///< with capture_output false: the child's stdout is our stderr
   std::optional<std::chrono::milliseconds> timeout = {};  ///< then SIGKILL to its process group
 };
 
 struct ProcessResult {
-  int exit_code = 0;       ///< 128 + signal when a signal ended it
-  int signal = 0;          ///< 0: it exited by itself
+  int exit_code = 0;  ///< 128 + signal when a signal ended it
+  int signal = 0;     ///< 0: it exited by itself
   bool timed_out = false;
   std::string output;
   std::string error;
@@ -35,7 +36,8 @@ struct ProcessResult {
 /// Runs to the end. Error(environment) only when it cannot be started (naming the program).
 [[nodiscard]] ProcessResult run(const Command& command);
 
-/// The command as one would type it: words quoted for a POSIX shell where needed. For messages only.
+/// The command as one would type it: words quoted for a POSIX shell where needed. For messages
+/// only.
 [[nodiscard]] std::string display(const std::vector<std::string>& argv);
 
 /// First executable of that name on PATH.

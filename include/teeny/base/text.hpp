@@ -13,6 +13,7 @@ namespace teeny {
 /// Decimal digits only, no sign, no blanks, within 64 bits.
 [[nodiscard]] std::optional<unsigned long long> parse_unsigned(std::string_view text) noexcept;
 /// The word among `known` within edit distance 2 of `word` (the nearest), for "did you mean".
-[[nodiscard]] std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
+[[nodiscard]] std::optional<std::string> nearest(std::string_view word,
+                                                 const std::vector<std::string>& known);
 
 }  // namespace teeny

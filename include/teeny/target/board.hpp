@@ -11,31 +11,31 @@ namespace teeny {
 
 /// One software generation of a board (a JetPack release, or a distribution).
 struct BoardGeneration {
-  std::string name;  ///< "6.0"; what follows the @ of `--target`
-  std::string l4t;   ///< "R36.3"; empty for a machine that is no Jetson
-  std::string os;    ///< "Ubuntu 22.04"
-  std::string glibc;    ///< "2.35"
-  std::string glibcxx;  ///< "3.4.30"
-  std::optional<DriverVersion> driver = {};      ///< absent: the board has no CUDA device
-  std::optional<PtxVersion> ptx_ceiling = {};    ///< its driver's, by the driver table
+  std::string name;                            ///< "6.0"; what follows the @ of `--target`
+  std::string l4t;                             ///< "R36.3"; empty for a machine that is no Jetson
+  std::string os;                              ///< "Ubuntu 22.04"
+  std::string glibc;                           ///< "2.35"
+  std::string glibcxx;                         ///< "3.4.30"
+  std::optional<DriverVersion> driver = {};    ///< absent: the board has no CUDA device
+  std::optional<PtxVersion> ptx_ceiling = {};  ///< its driver's, by the driver table
 };
 
 /// A board: what its file under boards/ says. A value; the tool reads it from TOML.
 struct Board {
-  std::string name;         ///< "jetson-orin-nano"
+  std::string name;  ///< "jetson-orin-nano"
   std::string description;
-  std::string triple;       ///< "aarch64-linux-gnu"
-  std::string cpu;          ///< LLVM's name, "cortex-a78ae"
+  std::string triple;  ///< "aarch64-linux-gnu"
+  std::string cpu;     ///< LLVM's name, "cortex-a78ae"
   std::optional<Capability> capability = {};
   bool integrated = false;
   int multiprocessors = 0;
-  int shared_memory_kib = 0;       ///< what a block may opt in to
-  int memory_mib = 0;              ///< shared with the CPU where integrated
+  int shared_memory_kib = 0;  ///< what a block may opt in to
+  int memory_mib = 0;         ///< shared with the CPU where integrated
   int bandwidth_gbps = 0;
   std::string cuda_target_directory;  ///< "aarch64-linux" or "sbsa-linux"
   std::vector<std::string> sysroot_directories;
   std::vector<BoardGeneration> generations;  ///< oldest supported first
-  std::size_t generation = 0;  ///< the chosen one; by default the oldest supported
+  std::size_t generation = 0;                ///< the chosen one; by default the oldest supported
 
   [[nodiscard]] const BoardGeneration& chosen() const { return generations.at(generation); }
   [[nodiscard]] std::string full_name() const { return name + "@" + chosen().name; }

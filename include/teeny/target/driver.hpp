@@ -14,8 +14,11 @@ struct DriverVersion {
   int major = 0;
   int minor = 0;
 
-  [[nodiscard]] static std::optional<DriverVersion> parse(std::string_view text) noexcept;  ///< "12.6"
-  [[nodiscard]] static DriverVersion from_cuda(int version) noexcept { return {version / 1000, version % 1000 / 10}; }
+  [[nodiscard]] static std::optional<DriverVersion> parse(
+      std::string_view text) noexcept;  ///< "12.6"
+  [[nodiscard]] static DriverVersion from_cuda(int version) noexcept {
+    return {version / 1000, version % 1000 / 10};
+  }
   [[nodiscard]] std::string name() const;
   friend constexpr auto operator<=>(const DriverVersion&, const DriverVersion&) = default;
 };

@@ -28,8 +28,8 @@ struct CudaTarget {
 /// What a kernel is compiled for on a CPU: an LLVM triple and processor. "host" is resolved to a
 /// concrete processor before it gets here (`host_cpu_target`), so that keys mean the same anywhere.
 struct CpuTarget {
-  std::string triple;    ///< "x86_64-linux-gnu", "aarch64-linux-gnu"
-  std::string cpu;       ///< "x86-64-v3", "cortex-a78ae"
+  std::string triple;  ///< "x86_64-linux-gnu", "aarch64-linux-gnu"
+  std::string cpu;     ///< "x86-64-v3", "cortex-a78ae"
   /// Items joined by +, each a name or -name: "+dotprod+fp16fml", "+dotprod+-sve" (`feature_list`
   /// takes it apart); empty: the processor's own.
   std::string features;
