@@ -42,4 +42,10 @@ class CompilerPool {
                                                      const std::filesystem::path& cache_directory, bool* hit = nullptr,
                                                      double* milliseconds = nullptr);
 
+/// The same with a pool of the caller's own, and a fingerprint that is already known.
+[[nodiscard]] std::filesystem::path compile_to_cache(CompilerPool& pool, const ir::Kernel& kernel,
+                                                     const std::string& fingerprint, const Target& target, bool force,
+                                                     const std::filesystem::path& cache_directory, bool* hit = nullptr,
+                                                     double* milliseconds = nullptr);
+
 }  // namespace teeny

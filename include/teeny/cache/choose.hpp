@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "teeny/cache/artifact.hpp"
+#include "teeny/target/loading.hpp"
+
+namespace teeny {
+
+/// The best of `candidates` for a CUDA device: exact machine code, then compatible machine code (never on an
+/// integrated device), then PTX of the highest capability and version that loads. All candidates
+/// are read and verified: a damaged one is Error(input). When none fits: Error(input), the miss message: kernel,
+/// what was wanted, `where` was looked, what is there and why it does not fit.
+[[nodiscard]] Artifact choose_for_cuda(std::string_view kernel,
+                                       const std::vector<std::filesystem::path>& candidates,
+                                       const std::string& where, const DeviceFacts& device);
+
+/// The same for a CPU: code for this very processor, then the most demanding that it can run.
+[[nodiscard]] Artifact choose_for_cpu(std::string_view kernel,
+                                      const std::vector<std::filesystem::path>& candidates,
+                                      const std::string& where, const CpuTarget& host);
+
+}  // namespace teeny

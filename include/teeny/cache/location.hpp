@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace teeny {
+
+/// What decides where kernels are looked for; a value, so that each step can be tested.
+struct CacheSurroundings {
+  std::filesystem::path executable;               ///< with all links resolved
+  std::optional<std::string> variable = {};       ///< TEENYC_CACHE_DIR; empty counts as absent
+  std::filesystem::path temporary = "/tmp";
+  unsigned user = 0;
+
+  [[nodiscard]] static CacheSurroundings of_this_process();
+};
+
+/// `<dir of the executable>/../cache` if it is a directory, else `<dir>/cache` if that is one;
+/// nullopt for a program that has no cache beside it (any development build).
+[[nodiscard]] std::optional<std::filesystem::path> cache_beside(const std::filesystem::path& executable);
+
+/// The whole order: beside the executable, then TEENYC_CACHE_DIR, then `<temporary>/teenyc_cache`
+/// where that is absent or this user's own directory, else `<temporary>/teenyc_cache-<user>`.
+/// Nothing is created. Error(environment) when even the last one is somebody else's.
+[[nodiscard]] std::filesystem::path default_cache_dir(const CacheSurroundings& surroundings);
+
+/// Whether `executable` is `bin/NAME` of a package, that is, `conf/manifest.json` lies beside its
+/// directory: then its cache is closed, and nothing is ever compiled into it.
+[[nodiscard]] bool is_packaged(const std::filesystem::path& executable);
+
+}  // namespace teeny

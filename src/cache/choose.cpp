@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <tuple>
+
+#include "cpu_fit.hpp"
+#include "publish.hpp"
+#include "teeny/base/error.hpp"
+#include "teeny/cache/cache.hpp"
+#include "teeny/cache/choose.hpp"
+
+namespace fs = std::filesystem;
+
+// Which artifact a device gets. The same rule serves a fingerprint's directory and a board's record:
+// all candidates are read and verified, and the best that fits wins, whatever compiler made it.
+
+namespace teeny {
+
+namespace {
+
+// Better candidates compare greater. The key comes last: of two that are as good as each other, it
+// must always be the same one.
+using Rank = std::tuple<int, int, int, std::string>;
+using Judge = std::function<std::optional<Rank>(const ArtifactInfo&, std::string* why)>;
+
+Judge cuda_judge(const DeviceFacts& device) {
+  return [device](const ArtifactInfo& info, std::string* why) -> std::optional<Rank> {
+    if (info.kind == ArtifactKind::shared_object || !info.capability) {
+      *why = "is code for a CPU";
+      return std::nullopt;
+    }
+    Fit fit = Fit::no;
+    int version = 0;
+    if (info.kind == ArtifactKind::cubin) {
+      fit = fit_machine_code(device, *info.capability, why);
+    } else if (!info.ptx_version) {
+      *why = "does not say its PTX version";
+    } else {
+      fit = fit_ptx(device, *info.capability, *info.ptx_version, why);
+      version = info.ptx_version->number();
+    }
+    if (fit == Fit::no) return std::nullopt;
+    // Of one capability, what was made for exactly this architecture has more to offer.
+    const int number = info.capability->number() * 2 +
+                       (info.capability->suffix() != Capability::Suffix::none ? 1 : 0);
+    return Rank{static_cast<int>(fit), number, version, info.key};
+  };
+}
+
+Judge cpu_judge(const CpuTarget& host) {
+  detail::Processor processor{host, detail::processor_features()};
+  return [processor](const ArtifactInfo& info, std::string* why) -> std::optional<Rank> {
+    if (info.kind != ArtifactKind::shared_object) {
+      *why = "is code for a CUDA device";
+      return std::nullopt;
+    }
+    const Target target = Target::parse_canonical(info.target);
+    if (!target.is_cpu()) {
+      *why = "does not say its CPU";
+      return std::nullopt;
+    }
+    if (!detail::cpu_fits(target.cpu(), processor, why)) return std::nullopt;
+    return Rank{detail::cpu_rank(target.cpu(), processor), target.cpu().opt_level, 0, info.key};
+  };
+}
+
+std::string describe(const DeviceFacts& device) {
+  std::string text = "a CUDA device " + device.capability.name() + " with driver " +
+                     device.driver.name();
+  if (const auto ceiling = ptx_ceiling(device.driver)) text += " (PTX up to " + ceiling->name() + ")";
+  return text + (device.integrated ? ", integrated" : "");
+}
+
+std::string describe(const CpuTarget& host) { return "a CPU " + host.triple + " " + host.cpu; }
+
+std::string describe(const ArtifactInfo& info) {
+  switch (info.kind) {
+    case ArtifactKind::ptx:
+      return "PTX " + (info.ptx_version ? info.ptx_version->name() : "?") + " for " + runs_on(info);
+    case ArtifactKind::cubin: return "machine code for " + runs_on(info);
+    case ArtifactKind::shared_object: return "CPU code for " + runs_on(info);
+  }
+  return {};
+}
+
+Error miss(std::string_view kernel, const std::string& wanted, const std::string& where,
+           const std::vector<std::string>& found, const std::string& device_options) {
+  std::string text = "no code for kernel " + std::string(kernel) + ": wanted code for " + wanted +
+                     ", found ";
+  if (found.empty()) {
+    text += "nothing in " + where;
+  } else {
+    text += "in " + where + " only";
+    for (const std::string& line : found) text += "\n  " + line;
+  }
+  return Error(ErrorKind::input, text,
+               "compile it ahead of time for this device (teeny package, or teeny aot " +
+                   device_options + "), or let the program find teenyc (TEENYC_PATH)");
+}
+
+Artifact choose(std::string_view kernel, const std::vector<fs::path>& candidates, const Judge& judge,
+                const std::string& wanted, const std::string& where,
+                const std::string& device_options) {
+  std::optional<std::pair<Rank, Artifact>> best;
+  std::vector<std::string> found;
+  for (const fs::path& path : candidates) {
+    Artifact artifact = detail::read_artifact(path);
+    std::string why;
+    const auto rank = judge(artifact.info, &why);
+    if (!rank) {
+      found.push_back(path.filename().string() + " (" + describe(artifact.info) + "): " + why);
+    } else if (!best || *rank > best->first) {
+      best.emplace(*rank, std::move(artifact));
+    }
+  }
+  if (!best) throw miss(kernel, wanted, where, found, device_options);
+  return std::move(best->second);
+}
+
+std::string cuda_options(const DeviceFacts& device) {
+  return "--device cuda --options capability=" + device.capability.name();
+}
+std::string cpu_options(const CpuTarget& host) {
+  return "--device cpu --options cpu=" + host.cpu;
+}
+
+}  // namespace
+
+Artifact choose_for_cuda(std::string_view kernel, const std::vector<fs::path>& candidates,
+                         const std::string& where, const DeviceFacts& device) {
+  return choose(kernel, candidates, cuda_judge(device), describe(device), where,
+                cuda_options(device));
+}
+
+Artifact choose_for_cpu(std::string_view kernel, const std::vector<fs::path>& candidates,
+                        const std::string& where, const CpuTarget& host) {
+  return choose(kernel, candidates, cpu_judge(host), describe(host), where, cpu_options(host));
+}
+
+Artifact Cache::choose_cuda(std::string_view kernel, std::string_view fingerprint,
+                            const DeviceFacts& device) const {
+  return choose_for_cuda(kernel, list(kernel, fingerprint),
+                         (directory_ / (std::string(kernel) + "-" + std::string(fingerprint))).string(),
+                         device);
+}
+
+Artifact Cache::choose_cpu(std::string_view kernel, std::string_view fingerprint,
+                           const CpuTarget& host) const {
+  return choose_for_cpu(kernel, list(kernel, fingerprint),
+                        (directory_ / (std::string(kernel) + "-" + std::string(fingerprint))).string(),
+                        host);
+}
+
+}  // namespace teeny
