@@ -5,6 +5,8 @@
 
 #include "float_bits.hpp"
 
+#include "teeny/base/bits.hpp"
+
 namespace teeny {
 
 namespace {
@@ -33,7 +35,7 @@ u64 low_bits(DType dtype, u64 bits) noexcept {
 
 // Truncation toward zero, then the low 64 bits of the two's complement; infinities and NaN give 0.
 u64 truncated(double value) noexcept {
-  const u64 bits = std::bit_cast<u64>(value);
+  const u64 bits = bit_cast<u64>(value);
   const int field = static_cast<int>((bits >> 52) & 0x7ff);
   const int exponent = field - 1023;
   if (exponent < 0 || field == 0x7ff) return 0;
@@ -59,7 +61,7 @@ std::optional<DType> parse_dtype(std::string_view text) noexcept {
 }
 
 u64 encode(DType dtype, double value) noexcept {
-  const u64 bits = std::bit_cast<u64>(value);
+  const u64 bits = bit_cast<u64>(value);
   if (dtype == DType::boolean) return (bits << 1) != 0 ? 1 : 0;
   if (is_float(dtype)) return detail::convert(detail::double_format, format_of(dtype), bits);
   return low_bits(dtype, truncated(value));
@@ -84,7 +86,7 @@ u64 encode(DType dtype, u64 value) noexcept {
 double decode(DType dtype, u64 bits) noexcept {
   bits = low_bits(dtype, bits);
   if (is_float(dtype)) {
-    return std::bit_cast<double>(detail::convert(format_of(dtype), detail::double_format, bits));
+    return bit_cast<double>(detail::convert(format_of(dtype), detail::double_format, bits));
   }
   if (!is_signed_int(dtype)) return static_cast<double>(bits);
   const u64 sign = u64{1} << (bits_of(dtype) - 1);

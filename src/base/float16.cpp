@@ -4,6 +4,8 @@
 
 #include "float_bits.hpp"
 
+#include "teeny/base/bits.hpp"
+
 namespace teeny {
 
 namespace detail {
@@ -16,7 +18,7 @@ std::uint64_t round_to(FloatFormat format, bool negative, std::uint64_t signific
   // The exponent of the last kept bit: set by the leading bit, or by the subnormal grid.
   const int leading = exponent + width - 1;
   const int lowest_normal = 1 - format.bias();
-  if (leading > format.bias()) return sign | format.infinity();
+  if (leading > format.bias()) return sign | format.infinity_bits();
   const int last = (leading < lowest_normal ? lowest_normal : leading) - format.fraction_bits;
   const int dropped = last - exponent;
   std::uint64_t kept = 0;
@@ -41,12 +43,12 @@ std::uint64_t convert(FloatFormat from, FloatFormat to, std::uint64_t bits) noex
   const std::uint64_t fraction = bits & from.fraction_mask();
   if (field == from.exponent_mask()) {
     const std::uint64_t sign = negative ? to.sign_bit() : 0;
-    if (fraction == 0) return sign | to.infinity();
+    if (fraction == 0) return sign | to.infinity_bits();
     const int difference = to.fraction_bits - from.fraction_bits;
     std::uint64_t payload = difference >= 0 ? fraction << difference : fraction >> -difference;
     // Nothing left of the payload would read as infinity; the quiet bit keeps it a NaN.
     if (payload == 0) payload = std::uint64_t{1} << (to.fraction_bits - 1);
-    return sign | to.infinity() | payload;
+    return sign | to.infinity_bits() | payload;
   }
   const bool normal = field != 0;
   const std::uint64_t significand =
@@ -65,33 +67,32 @@ using detail::single_format;
 
 f16::f16(float value) noexcept
     : bits_(static_cast<std::uint16_t>(
-          convert(single_format, half_format, std::bit_cast<std::uint32_t>(value)))) {}
+          convert(single_format, half_format, bit_cast<std::uint32_t>(value)))) {}
 
 f16::f16(double value) noexcept
     : bits_(static_cast<std::uint16_t>(
-          convert(double_format, half_format, std::bit_cast<std::uint64_t>(value)))) {}
+          convert(double_format, half_format, bit_cast<std::uint64_t>(value)))) {}
 
 f16::operator float() const noexcept {
-  return std::bit_cast<float>(
-      static_cast<std::uint32_t>(convert(half_format, single_format, bits_)));
+  return bit_cast<float>(static_cast<std::uint32_t>(convert(half_format, single_format, bits_)));
 }
 
 f16::operator double() const noexcept {
-  return std::bit_cast<double>(convert(half_format, double_format, bits_));
+  return bit_cast<double>(convert(half_format, double_format, bits_));
 }
 
 bf16::bf16(float value) noexcept
     : bits_(static_cast<std::uint16_t>(
-          convert(single_format, bfloat_format, std::bit_cast<std::uint32_t>(value)))) {}
+          convert(single_format, bfloat_format, bit_cast<std::uint32_t>(value)))) {}
 
 bf16::bf16(double value) noexcept
     : bits_(static_cast<std::uint16_t>(
-          convert(double_format, bfloat_format, std::bit_cast<std::uint64_t>(value)))) {}
+          convert(double_format, bfloat_format, bit_cast<std::uint64_t>(value)))) {}
 
-bf16::operator float() const noexcept { return std::bit_cast<float>(std::uint32_t{bits_} << 16); }
+bf16::operator float() const noexcept { return bit_cast<float>(std::uint32_t{bits_} << 16); }
 
 bf16::operator double() const noexcept {
-  return std::bit_cast<double>(convert(bfloat_format, double_format, bits_));
+  return bit_cast<double>(convert(bfloat_format, double_format, bits_));
 }
 
 }  // namespace teeny

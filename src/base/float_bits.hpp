@@ -1,11 +1,26 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 // Binary floating point formats as integers: one rounding routine for all of them, so that the
 // result does not depend on -ffast-math, on flush-to-zero modes or on the processor.
 
 namespace teeny::detail {
+
+/// The bits of a float or double, out of the optimiser's sight: under -ffast-math clang turns an
+/// integer test of bits it knows to be a float's back into a floating point one, and the processor,
+/// set to treat subnormals as zero, then answers otherwise.
+[[nodiscard]] inline std::uint32_t bits_of_float(float value) noexcept {
+  auto bits = std::bit_cast<std::uint32_t>(value);
+  __asm__("" : "+r"(bits));
+  return bits;
+}
+[[nodiscard]] inline std::uint64_t bits_of_float(double value) noexcept {
+  auto bits = std::bit_cast<std::uint64_t>(value);
+  __asm__("" : "+r"(bits));
+  return bits;
+}
 
 struct FloatFormat {
   int exponent_bits;
@@ -18,7 +33,7 @@ struct FloatFormat {
   [[nodiscard]] constexpr std::uint64_t fraction_mask() const noexcept {
     return (std::uint64_t{1} << fraction_bits) - 1;
   }
-  [[nodiscard]] constexpr std::uint64_t infinity() const noexcept {
+  [[nodiscard]] constexpr std::uint64_t infinity_bits() const noexcept {
     return exponent_mask() << fraction_bits;
   }
   [[nodiscard]] constexpr std::uint64_t sign_bit() const noexcept {
