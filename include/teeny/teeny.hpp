@@ -1,0 +1,11 @@
+#pragma once
+
+// All that a program with kernels needs.
+
+#include "teeny/base/error.hpp"
+#include "teeny/kernel.hpp"
+#include "teeny/program.hpp"
+#include "teeny/runtime/buffer.hpp"
+#include "teeny/runtime/device.hpp"
+#include "teeny/runtime/grid.hpp"
+#include "teeny/runtime/launch.hpp"

@@ -1,0 +1,234 @@
+#include "ahead.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "context.hpp"
+#include "report.hpp"
+#include "teeny/base/error.hpp"
+#include "teeny/base/files.hpp"
+#include "teeny/base/log.hpp"
+#include "teeny/cache/cache.hpp"
+#include "teeny/cache/compiler_client.hpp"
+#include "teeny/cache/records.hpp"
+#include "teeny/ir/fingerprint.hpp"
+#include "teeny/lang/instance.hpp"
+
+namespace fs = std::filesystem;
+
+namespace teeny::detail {
+
+namespace {
+
+// A kernel of this program, traced.
+struct Traced {
+  const KernelInstance* instance;
+  ir::Kernel kernel;
+  std::string fingerprint;
+};
+
+// One kernel for one target, and what came of it.
+struct Task {
+  const Traced* traced;
+  const CompileRequest* request;
+  fs::path path;
+  ArtifactInfo info = {};
+  std::uintmax_t bytes = 0;
+  bool hit = false;
+  double milliseconds = 0;
+  std::optional<Error> error = {};
+};
+
+std::optional<std::string_view> variable(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return value;
+}
+
+LogLevel level_of(const std::string& name) {
+  if (name == "error") return LogLevel::error;
+  if (name == "warning") return LogLevel::warning;
+  return name == "debug" ? LogLevel::debug : LogLevel::notice;
+}
+
+std::string label(const Traced& traced) {
+  const KernelInstance& instance = *traced.instance;
+  return instance.members.empty() ? instance.readable : instance.readable + "{" + instance.members + "}";
+}
+
+std::vector<Traced> trace_all(std::vector<Error>& errors) {
+  std::vector<Traced> traced;
+  for (const KernelInstance& instance : Registry::instance().kernels()) {
+    try {
+      ir::Kernel kernel = instance.trace();
+      std::string fingerprint = ir::fingerprint(kernel);
+      traced.push_back({&instance, std::move(kernel), std::move(fingerprint)});
+    } catch (const Error& error) {
+      errors.push_back(error);
+    }
+  }
+  return traced;
+}
+
+void compile(Task& task, CompilerPool& pool, const fs::path& cache, bool force) {
+  try {
+    task.path = compile_to_cache(pool, task.traced->kernel, task.traced->fingerprint,
+                                 task.request->target, force, cache, &task.hit, &task.milliseconds);
+    std::string bytes = read_file(task.path);
+    task.bytes = bytes.size();
+    task.info = Artifact::unpack(std::move(bytes), task.path).info;
+  } catch (const Error& error) {
+    task.error = error;
+  }
+}
+
+void compile_all(std::vector<Task>& tasks, CompilerPool& pool, int jobs, const fs::path& cache,
+                 bool force) {
+  std::atomic<std::size_t> next{0};
+  std::atomic<std::size_t> done{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < tasks.size(); i = next++) {
+      Task& task = tasks[i];
+      compile(task, pool, cache, force);
+      log(LogLevel::notice,
+          fmt::format("[{}/{}] {} for {}: {}", ++done, tasks.size(), label(*task.traced),
+                      task.request->target.short_name(),
+                      task.error ? std::string("failed")
+                      : task.hit ? std::string("already there")
+                                 : fmt::format("{:.1f} ms", task.milliseconds)));
+    }
+  };
+  std::vector<std::thread> threads;
+  const auto wanted = std::min<std::size_t>(static_cast<std::size_t>(jobs), tasks.size());
+  for (std::size_t i = 1; i < wanted; ++i) threads.emplace_back(work);
+  work();
+  for (auto& thread : threads) thread.join();
+}
+
+void print_summary(const std::vector<Task>& tasks) {
+  for (const Task& task : tasks) {
+    fmt::print("{}  {}  {}  {} bytes  {}\n", label(*task.traced), runs_on(task.info),
+               task.info.ptx_version ? "PTX " + task.info.ptx_version->name() : "machine code",
+               task.bytes, task.hit ? "already there" : fmt::format("{:.1f} ms", task.milliseconds));
+  }
+}
+
+// What was there before for the same kernel and from the same compiler stays in its record, so that a
+// second command for another device adds to the first.
+void keep_earlier(ProgramRecords& records, const std::string& key, const ProgramRecords& earlier,
+                  const std::string& fingerprint, const std::string& identity, const fs::path& cache) {
+  const KernelRecord* old = earlier.find(key);
+  if (old == nullptr || old->fingerprint != fingerprint) return;
+  KernelRecord kept = *old;
+  kept.artifacts.clear();
+  for (const std::string& name : old->artifacts) {
+    try {
+      auto bytes = read_file_if_exists(cache / name);
+      if (bytes && Artifact::unpack(std::move(*bytes), cache / name).info.compiler == identity) {
+        kept.artifacts.push_back(name);
+      }
+    } catch (const Error& error) {
+      log(LogLevel::warning, error.message() + "; it is left out of the program's records");
+    }
+  }
+  if (!kept.artifacts.empty()) records.add(key, kept);
+}
+
+void write_records(const std::vector<Task>& tasks, const fs::path& cache, const std::string& identity) {
+  ProgramRecords records(program_name());
+  std::optional<ProgramRecords> earlier;
+  try {
+    earlier = ProgramRecords::read(cache, program_name());
+  } catch (const Error& error) {
+    log(LogLevel::warning, error.message() + "; it is written anew");
+  }
+  for (const Task& task : tasks) {
+    const KernelInstance& instance = *task.traced->instance;
+    if (!instance.nameable) continue;
+    const std::string key = instance.record_key();
+    if (earlier) keep_earlier(records, key, *earlier, task.traced->fingerprint, identity, cache);
+    records.add(key, {task.info.kernel, label(*task.traced), task.traced->fingerprint,
+                      {task.path.lexically_relative(cache).generic_string()}});
+  }
+  records.write(cache);
+}
+
+int jobs_of(const std::vector<CompileRequest>& requests) {
+  int jobs = 0;
+  for (const CompileRequest& request : requests) jobs = std::max(jobs, request.jobs.value_or(0));
+  return jobs > 0 ? jobs : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+}  // namespace
+
+std::vector<CompileRequest> read_requests(const std::vector<DeviceFlag>& devices) {
+  std::vector<CompileRequest> requests;
+  const auto ptx_version = variable("TEENYC_PTX_VERSION");
+  for (const DeviceFlag& flag : devices) {
+    const std::string options = flag.options.value_or("");
+    std::optional<CpuTarget> host;
+    if (flag.device == "cpu" && !has_option(options, "cpu")) host = host_cpu_target();
+    requests.push_back(parse_options(flag.device, options, ptx_version, host));
+  }
+  return requests;
+}
+
+int compile_ahead(const std::vector<CompileRequest>& requests, const fs::path& cache, bool force) {
+  for (const CompileRequest& request : requests) {
+    if (request.log_level) set_log_level(level_of(*request.log_level));
+  }
+  const auto compiler = find_compiler();
+  if (!compiler) {
+    throw Error(ErrorKind::environment, "wanted teenyc to compile this program's kernels, found none",
+                "let TEENYC_PATH name it, or put it beside this program or on PATH");
+  }
+  std::vector<Error> errors;
+  const std::vector<Traced> traced = trace_all(errors);
+  std::vector<Task> tasks;
+  for (const Traced& kernel : traced) {
+    for (const CompileRequest& request : requests) tasks.push_back({&kernel, &request, {}});
+  }
+  const int jobs = jobs_of(requests);
+  {
+    CompilerPool pool(*compiler, jobs);
+    compile_all(tasks, pool, jobs, cache, force);
+  }
+  for (const Task& task : tasks) {
+    if (task.error) errors.push_back(*task.error);
+  }
+  if (!errors.empty()) {
+    int code = errors.front().exit_code();
+    for (const Error& error : errors) {
+      report(error);
+      code = std::min(code, error.exit_code());
+    }
+    return code;
+  }
+  if (tasks.empty()) log(LogLevel::warning, "this program has no kernels");
+  write_records(tasks, cache, compiler->identity);
+  print_summary(tasks);
+  log(LogLevel::notice, fmt::format("{} artifacts of {} kernels in {}", tasks.size(), traced.size(),
+                                    cache.string()));
+  return 0;
+}
+
+int list_kernels() {
+  std::vector<Error> errors;
+  for (const Traced& kernel : trace_all(errors)) {
+    fmt::print("{}\t{}\t{}\n", kernel.instance->name, kernel.fingerprint, label(kernel));
+  }
+  for (const Error& error : errors) report(error);
+  return errors.empty() ? 0 : errors.front().exit_code();
+}
+
+}  // namespace teeny::detail

@@ -1,0 +1,90 @@
+#include "teeny/runtime/device.hpp"
+
+#include <map>
+#include <mutex>
+
+#include "device_state.hpp"
+#include "teeny/base/error.hpp"
+#include "teeny/base/log.hpp"
+#include "teeny/base/text.hpp"
+
+namespace teeny {
+
+namespace {
+
+using detail::Backend;
+using detail::DeviceState;
+
+// One state for each device of the process. Never destroyed: buffers that live as long as the process
+// still need it, and a driver may be gone before our last words to it.
+template <class Make>
+std::shared_ptr<DeviceState> shared_state(int key, Make make) {
+  static std::mutex mutex;
+  static auto& states = *new std::map<int, std::shared_ptr<DeviceState>>;
+  const std::lock_guard lock(mutex);
+  auto& state = states[key];
+  if (!state) state = std::make_shared<DeviceState>(make());
+  return state;
+}
+
+constexpr int cpu_key = -1;
+
+}  // namespace
+
+Device Device::cpu() {
+  return Device(shared_state(cpu_key, [] { return detail::make_cpu_backend(); }));
+}
+
+Device Device::cuda(int ordinal) {
+  if (ordinal < 0) {
+    throw Error(ErrorKind::usage, "device cuda:" + std::to_string(ordinal) +
+                                      ": wanted a device number from 0, found " +
+                                      std::to_string(ordinal));
+  }
+  return Device(shared_state(ordinal, [ordinal] { return detail::make_cuda_backend(ordinal); }));
+}
+
+Device Device::open(std::string_view name) {
+  if (name == "cpu") return cpu();
+  if (name == "cuda") return cuda();
+  constexpr std::string_view numbered = "cuda:";
+  if (name.substr(0, numbered.size()) == numbered) {
+    const auto ordinal = parse_unsigned(name.substr(numbered.size()));
+    constexpr unsigned long long most = 1023;
+    if (ordinal && *ordinal <= most) return cuda(static_cast<int>(*ordinal));
+  }
+  throw Error(ErrorKind::usage, "wanted a device, found \"" + std::string(name) + "\"",
+              "devices are cpu, cuda and cuda:N");
+}
+
+Device Device::best() {
+  std::string why;
+  const bool has_cuda = detail::cuda_answers(&why);
+  Device device = has_cuda ? cuda() : cpu();
+  // The lines of why not are many when no place has a driver; the first says it.
+  log(LogLevel::notice, "running on " + device.name() + " (" + device.description() + ")" +
+                            (has_cuda ? "" : ": " + why.substr(0, why.find('\n'))));
+  return device;
+}
+
+DeviceKind Device::kind() const { return state_->backend().kind(); }
+std::string Device::name() const { return state_->backend().name(); }
+std::string Device::description() const { return state_->backend().description(); }
+std::optional<DeviceFacts> Device::facts() const { return state_->backend().facts(); }
+void Device::synchronize() const { state_->backend().synchronize(); }
+u64 Device::allocate(std::size_t bytes) const { return state_->backend().allocate(bytes); }
+void Device::release(u64 address) const noexcept { state_->backend().release(address); }
+void Device::copy_in(u64 to, const void* from, std::size_t bytes) const {
+  state_->backend().copy_in(to, from, bytes);
+}
+void Device::copy_out(void* to, u64 from, std::size_t bytes) const {
+  state_->backend().copy_out(to, from, bytes);
+}
+void Device::copy(u64 to, u64 from, std::size_t bytes) const {
+  state_->backend().copy(to, from, bytes);
+}
+void Device::fill(u64 to, u8 value, std::size_t bytes) const {
+  state_->backend().fill(to, value, bytes);
+}
+
+}  // namespace teeny
