@@ -133,10 +133,10 @@ struct Op {
   Opcode code = Opcode::constant;
   std::vector<ValueId> operands = {};
   std::vector<ValueId> results = {};
-  std::vector<Block> regions = {};
-  std::uint64_t bits = 0;                 ///< constant: the element; load_view: the padding
-  std::int64_t index = 0;                 ///< axis or start, see Opcode
-  std::vector<int> dims = {};             ///< permute
+  std::vector<Block> regions;  // Block is incomplete here: an initializer would need it whole
+  std::uint64_t bits = 0;      ///< constant: the element; load_view: the padding
+  std::int64_t index = 0;      ///< axis or start, see Opcode
+  std::vector<int> dims = {};  ///< permute
   Predicate predicate = Predicate::eq;    ///< compare
   Cache cache = Cache::automatic;         ///< load, store and their views
   Precision precision = Precision::ieee;  ///< dot
