@@ -1,0 +1,174 @@
+#pragma once
+
+// The run-time members of a kernel as text: the same on every compiler and machine, different for
+// different values.
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "teeny/base/dtype.hpp"
+
+namespace teeny::lang {
+
+template <class K>
+concept HasMembersText = requires(const K& k) {
+  { k.members() } -> std::convertible_to<std::string>;
+};
+
+/// Converts to whatever a field is: for counting fields, never called.
+struct AnyField {
+  template <class T>
+  operator T() const;
+};
+
+template <class K, class... Field>
+concept InitialisedBy = requires { K{std::declval<Field>()...}; };
+
+template <std::size_t>
+using AnyFieldAt = AnyField;
+
+inline constexpr std::size_t max_members = 12;
+
+template <class K, std::size_t... I>
+constexpr bool takes_fields(std::index_sequence<I...>) {
+  return InitialisedBy<K, AnyFieldAt<I>...>;
+}
+
+/// How many fields aggregate K has; max_members + 1 for more.
+template <class K, std::size_t N = max_members + 1>
+constexpr std::size_t field_count() {
+  if constexpr (N == 0) {
+    return 0;
+  } else if constexpr (takes_fields<K>(std::make_index_sequence<N>{})) {
+    return N;
+  } else {
+    return field_count<K, N - 1>();
+  }
+}
+
+/// `f` on each field of an aggregate, in order.
+template <class K, class F>
+void for_each_field(const K& k, F f) {
+  constexpr std::size_t n = field_count<K>();
+  static_assert(n <= max_members,
+                "a kernel has at most 12 run-time members: group them in structs, or supply "
+                "`std::string members() const`");
+  const auto each = [&](const auto&... field) { (f(field), ...); };
+  if constexpr (n == 0) {
+    each();
+  } else if constexpr (n == 1) {
+    const auto& [a] = k;
+    each(a);
+  } else if constexpr (n == 2) {
+    const auto& [a, b] = k;
+    each(a, b);
+  } else if constexpr (n == 3) {
+    const auto& [a, b, c] = k;
+    each(a, b, c);
+  } else if constexpr (n == 4) {
+    const auto& [a, b, c, d] = k;
+    each(a, b, c, d);
+  } else if constexpr (n == 5) {
+    const auto& [a, b, c, d, e] = k;
+    each(a, b, c, d, e);
+  } else if constexpr (n == 6) {
+    const auto& [a, b, c, d, e, g] = k;
+    each(a, b, c, d, e, g);
+  } else if constexpr (n == 7) {
+    const auto& [a, b, c, d, e, g, h] = k;
+    each(a, b, c, d, e, g, h);
+  } else if constexpr (n == 8) {
+    const auto& [a, b, c, d, e, g, h, i] = k;
+    each(a, b, c, d, e, g, h, i);
+  } else if constexpr (n == 9) {
+    const auto& [a, b, c, d, e, g, h, i, j] = k;
+    each(a, b, c, d, e, g, h, i, j);
+  } else if constexpr (n == 10) {
+    const auto& [a, b, c, d, e, g, h, i, j, l] = k;
+    each(a, b, c, d, e, g, h, i, j, l);
+  } else if constexpr (n == 11) {
+    const auto& [a, b, c, d, e, g, h, i, j, l, m] = k;
+    each(a, b, c, d, e, g, h, i, j, l, m);
+  } else if constexpr (n == 12) {
+    const auto& [a, b, c, d, e, g, h, i, j, l, m, o] = k;
+    each(a, b, c, d, e, g, h, i, j, l, m, o);
+  }
+}
+
+void append_hex(std::string& text, u64 value, int digits);
+
+template <class T>
+struct is_sequence : std::false_type {};
+template <class T, std::size_t N>
+struct is_sequence<std::array<T, N>> : std::true_type {};
+template <class T, class A>
+struct is_sequence<std::vector<T, A>> : std::true_type {};
+
+/// One member: bool, integers and enumerations in decimal, floats as their bits, DType by name, strings
+/// with their length, sequences in brackets, aggregates in braces.
+template <class T>
+void append_member(std::string& text, const T& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    text += value ? "true" : "false";
+  } else if constexpr (std::is_same_v<T, DType>) {
+    text += name(value);
+  } else if constexpr (std::is_enum_v<T>) {
+    append_member(text, static_cast<std::underlying_type_t<T>>(value));
+  } else if constexpr (std::is_integral_v<T>) {
+    text += std::to_string(value);
+  } else if constexpr (std::is_same_v<T, f32> || std::is_same_v<T, f64>) {
+    std::conditional_t<sizeof(T) == 4, u32, u64> bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    append_hex(text, bits, 2 * static_cast<int>(sizeof bits));
+  } else if constexpr (std::is_same_v<T, f16> || std::is_same_v<T, bf16>) {
+    append_hex(text, value.bits(), 4);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    text += std::to_string(value.size()) + ":" + value;
+  } else if constexpr (is_sequence<T>::value) {
+    text += '[';
+    bool first = true;
+    for (const auto& element : value) {
+      if (!first) text += ',';
+      first = false;
+      append_member<typename T::value_type>(text, element);
+    }
+    text += ']';
+  } else {
+    static_assert(std::is_aggregate_v<T>,
+                  "run-time members of a kernel are bool, integers, floats, enumerations, DType, "
+                  "std::string, std::array, std::vector or aggregates of those; otherwise supply "
+                  "`std::string members() const`");
+    text += '{';
+    bool first = true;
+    for_each_field(value, [&](const auto& field) {
+      if (!first) text += ',';
+      first = false;
+      append_member(text, field);
+    });
+    text += '}';
+  }
+}
+
+/// "" for a kernel without run-time members.
+template <class K>
+std::string members_text(const K& kernel) {
+  if constexpr (HasMembersText<K>) {
+    return kernel.members();
+  } else if constexpr (std::is_empty_v<K>) {
+    return {};
+  } else {
+    static_assert(std::is_aggregate_v<K>,
+                  "a kernel with constructors or private members needs `std::string members() "
+                  "const`: text that differs when its run-time members do");
+    std::string text;
+    if constexpr (std::is_aggregate_v<K>) append_member(text, kernel);
+    return text;
+  }
+}
+
+}  // namespace teeny::lang

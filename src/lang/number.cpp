@@ -1,0 +1,63 @@
+#include "teeny/lang/number.hpp"
+
+#include <limits>
+#include <sstream>
+
+#include "teeny/base/error.hpp"
+
+namespace teeny::lang {
+
+std::string Number::text() const {
+  switch (kind_) {
+    case Kind::boolean: return integer_ != 0 ? "true" : "false";
+    case Kind::signed_integer: return std::to_string(static_cast<i64>(integer_));
+    case Kind::unsigned_integer: return std::to_string(integer_);
+    case Kind::floating: break;
+  }
+  std::ostringstream out;
+  out.imbue(std::locale::classic());
+  out.precision(std::numeric_limits<double>::max_digits10);
+  out << floating_;
+  return out.str();
+}
+
+std::string Number::misfit(DType dtype) const {
+  const std::string wanted(name(dtype));
+  if ((kind_ == Kind::boolean) != (dtype == DType::boolean)) {
+    return text() + " is no " + wanted;
+  }
+  if (kind_ == Kind::boolean || is_float(dtype)) return {};
+  if (kind_ == Kind::floating) return text() + " is a float, and " + wanted + " an integer type";
+  const int bits = bits_of(dtype);
+  bool fits = false;
+  if (kind_ == Kind::signed_integer) {
+    const auto value = static_cast<i64>(integer_);
+    if (is_signed_int(dtype)) {
+      const i64 highest = std::numeric_limits<i64>::max() >> (64 - bits);
+      fits = value >= -highest - 1 && value <= highest;
+    } else {
+      fits = value >= 0 && (bits == 64 || integer_ >> bits == 0);
+    }
+  } else {
+    const int usable = is_signed_int(dtype) ? bits - 1 : bits;
+    fits = usable == 64 || integer_ >> usable == 0;
+  }
+  return fits ? std::string() : text() + " is outside the range of " + wanted;
+}
+
+u64 Number::bits(DType dtype) const {
+  const std::string wrong = misfit(dtype);
+  if (!wrong.empty()) {
+    throw Error(ErrorKind::input, wrong,
+                "Write a literal of the tile's dtype, or convert the tile with cast.");
+  }
+  switch (kind_) {
+    case Kind::boolean:
+    case Kind::unsigned_integer: return encode(dtype, integer_);
+    case Kind::signed_integer: return encode(dtype, static_cast<i64>(integer_));
+    case Kind::floating: break;
+  }
+  return encode(dtype, floating_);
+}
+
+}  // namespace teeny::lang
