@@ -1,6 +1,5 @@
 #include "teeny/base/dtype.hpp"
 
-#include <bit>
 #include <iterator>
 
 #include "float_bits.hpp"
@@ -35,7 +34,7 @@ u64 low_bits(DType dtype, u64 bits) noexcept {
 
 // Truncation toward zero, then the low 64 bits of the two's complement; infinities and NaN give 0.
 u64 truncated(double value) noexcept {
-  const u64 bits = bit_cast<u64>(value);
+  const u64 bits = detail::bits_of_float(value);
   const int field = static_cast<int>((bits >> 52) & 0x7ff);
   const int exponent = field - 1023;
   if (exponent < 0 || field == 0x7ff) return 0;
@@ -61,7 +60,7 @@ std::optional<DType> parse_dtype(std::string_view text) noexcept {
 }
 
 u64 encode(DType dtype, double value) noexcept {
-  const u64 bits = bit_cast<u64>(value);
+  const u64 bits = detail::bits_of_float(value);
   if (dtype == DType::boolean) return (bits << 1) != 0 ? 1 : 0;
   if (is_float(dtype)) return detail::convert(detail::double_format, format_of(dtype), bits);
   return low_bits(dtype, truncated(value));

@@ -67,11 +67,11 @@ using detail::single_format;
 
 f16::f16(float value) noexcept
     : bits_(static_cast<std::uint16_t>(
-          convert(single_format, half_format, bit_cast<std::uint32_t>(value)))) {}
+          convert(single_format, half_format, detail::bits_of_float(value)))) {}
 
 f16::f16(double value) noexcept
     : bits_(static_cast<std::uint16_t>(
-          convert(double_format, half_format, bit_cast<std::uint64_t>(value)))) {}
+          convert(double_format, half_format, detail::bits_of_float(value)))) {}
 
 f16::operator float() const noexcept {
   return bit_cast<float>(static_cast<std::uint32_t>(convert(half_format, single_format, bits_)));
@@ -83,11 +83,11 @@ f16::operator double() const noexcept {
 
 bf16::bf16(float value) noexcept
     : bits_(static_cast<std::uint16_t>(
-          convert(single_format, bfloat_format, bit_cast<std::uint32_t>(value)))) {}
+          convert(single_format, bfloat_format, detail::bits_of_float(value)))) {}
 
 bf16::bf16(double value) noexcept
     : bits_(static_cast<std::uint16_t>(
-          convert(double_format, bfloat_format, bit_cast<std::uint64_t>(value)))) {}
+          convert(double_format, bfloat_format, detail::bits_of_float(value)))) {}
 
 bf16::operator float() const noexcept { return bit_cast<float>(std::uint32_t{bits_} << 16); }
 

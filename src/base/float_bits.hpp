@@ -1,7 +1,8 @@
 #pragma once
 
-#include <bit>
 #include <cstdint>
+
+#include "teeny/base/bits.hpp"
 
 // Binary floating point formats as integers: one rounding routine for all of them, so that the
 // result does not depend on -ffast-math, on flush-to-zero modes or on the processor.
@@ -12,12 +13,12 @@ namespace teeny::detail {
 /// integer test of bits it knows to be a float's back into a floating point one, and the processor,
 /// set to treat subnormals as zero, then answers otherwise.
 [[nodiscard]] inline std::uint32_t bits_of_float(float value) noexcept {
-  auto bits = std::bit_cast<std::uint32_t>(value);
+  auto bits = bit_cast<std::uint32_t>(value);
   __asm__("" : "+r"(bits));
   return bits;
 }
 [[nodiscard]] inline std::uint64_t bits_of_float(double value) noexcept {
-  auto bits = std::bit_cast<std::uint64_t>(value);
+  auto bits = bit_cast<std::uint64_t>(value);
   __asm__("" : "+r"(bits));
   return bits;
 }

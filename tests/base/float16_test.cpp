@@ -30,6 +30,14 @@ double value_of(std::uint16_t pattern) {
   return (pattern & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
+// The same value in binary32. Subnormal bf16 are subnormal there, where a processor in
+// flush-to-zero mode (as -ffast-math sets it) cannot be asked.
+template <class T>
+std::uint32_t single_bits(std::uint16_t pattern) {
+  if (std::is_same_v<T, bf16>) return std::uint32_t{pattern} << 16;
+  return bits(static_cast<float>(value_of<T>(pattern)));
+}
+
 template <class T>
 bool is_finite(std::uint16_t pattern) {
   const int infinity = std::is_same_v<T, f16> ? 0x7c00 : 0x7f80;
@@ -49,9 +57,7 @@ TYPED_TEST(Float16, EveryPatternRoundTrips) {
     ASSERT_EQ(TypeParam(static_cast<double>(value)).bits(), pattern);
     if (is_finite<TypeParam>(pattern)) {
       ASSERT_EQ(bits(static_cast<double>(value)), bits(value_of<TypeParam>(pattern))) << pattern;
-      ASSERT_EQ(bits(static_cast<float>(value)),
-                bits(static_cast<float>(value_of<TypeParam>(pattern))))
-          << pattern;
+      ASSERT_EQ(bits(static_cast<float>(value)), single_bits<TypeParam>(pattern)) << pattern;
     }
   }
 }
@@ -71,8 +77,9 @@ TYPED_TEST(Float16, EveryMidpointRoundsToEven) {
     ASSERT_EQ(TypeParam(std::bit_cast<double>(bits(middle) - 1)).bits(), low) << low;
     ASSERT_EQ(TypeParam(std::bit_cast<double>(bits(middle) + 1)).bits(), high) << low;
     ASSERT_EQ(TypeParam(-middle).bits(), even | 0x8000) << low;
-    const auto middle32 = static_cast<float>(middle);
-    ASSERT_EQ(static_cast<double>(middle32), middle);
+    const auto middle32 =
+        std::bit_cast<float>(std::is_same_v<TypeParam, bf16> ? (std::uint32_t{low} << 16 | 0x8000U)
+                                                             : bits(static_cast<float>(middle)));
     ASSERT_EQ(TypeParam(middle32).bits(), even) << low;
     ASSERT_EQ(TypeParam(std::bit_cast<float>(bits(middle32) - 1)).bits(), low) << low;
     ASSERT_EQ(TypeParam(std::bit_cast<float>(bits(middle32) + 1)).bits(), high) << low;
@@ -113,7 +120,10 @@ TEST(Float16Once, AgreesWithTheCompilersOwnType) {
     const std::uint64_t field = 1023 - 30 + random() % 50;
     const double value = std::bit_cast<double>((random() & 0x800fffffffffffffU) | field << 52);
     ASSERT_EQ(f16(value).bits(), std::bit_cast<std::uint16_t>(static_cast<_Float16>(value)));
-    const auto single = static_cast<float>(value);
+    // Drawn anew: under -ffast-math a value rounded twice may be rounded once by the compiler.
+    const auto field32 = static_cast<std::uint32_t>(127 - 30 + random() % 46);
+    const auto single =
+        std::bit_cast<float>((static_cast<std::uint32_t>(random()) & 0x807fffffU) | field32 << 23);
     ASSERT_EQ(f16(single).bits(), std::bit_cast<std::uint16_t>(static_cast<_Float16>(single)));
   }
   for (std::uint32_t i = 0; i < 65536; ++i) {
