@@ -78,7 +78,7 @@ class Parser {
   }
   void keyword(std::string_view wanted) {
     if (peek().kind != Kind::word || peek().text != wanted)
-      unexpected("'" + std::string(wanted) + "'");
+      unexpected(std::string("'").append(wanted).append("'"));
     lexer_.take();
   }
 

@@ -56,7 +56,7 @@ class Printer {
 
  private:
   void define(ValueId id) { numbers_.at(id) = next_++; }
-  void value(ValueId id) { text_ += "%" + std::to_string(numbers_.at(id)); }
+  void value(ValueId id) { text_.append("%").append(std::to_string(numbers_.at(id))); }
 
   void list(const std::vector<ValueId>& ids) {
     for (std::size_t i = 0; i < ids.size(); ++i) {
