@@ -1,0 +1,10 @@
+#pragma once
+
+namespace teeny::tool {
+
+/// The whole program: parses the command line, runs one command, prints errors. Returns the exit
+/// code: 0; 2 for usage; 1 and the codes of teeny::Error for the rest; a child's own code where the
+/// child is the point (aot).
+int run_tool(int argc, const char* const* argv);
+
+}  // namespace teeny::tool

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace teeny::tool {
+
+/// What parsing the command line leaves behind: the one command to run, and the words after `--`.
+struct Session {
+  std::function<int()> run;
+  std::vector<std::string> extra;
+  bool has_extra = false;
+  bool takes_extra = false;
+};
+
+// Each adds one subcommand; when it is the one that was named, it sets `session.run`.
+void add_build(CLI::App& app, Session& session);
+void add_check(CLI::App& app, Session& session);
+void add_aot(CLI::App& app, Session& session);
+void add_package(CLI::App& app, Session& session);
+void add_deploy(CLI::App& app, Session& session);
+void add_boards(CLI::App& app, Session& session);
+
+}  // namespace teeny::tool

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <filesystem>
+
+namespace teeny::tool {
+
+/// `<prefix>` of the tool that runs: `<prefix>/bin/teeny`. A build tree has the same layout.
+[[nodiscard]] std::filesystem::path prefix_directory();
+/// `<prefix>/share/teeny`: boards, toolchain files, the board wing's sources.
+[[nodiscard]] std::filesystem::path share_directory();
+/// teenyc beside the tool; Error(environment) when it is not there.
+[[nodiscard]] std::filesystem::path teenyc_path();
+
+}  // namespace teeny::tool

@@ -1,0 +1,118 @@
+#include "tool/project/file_api.hpp"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "teeny/base/error.hpp"
+#include "teeny/base/files.hpp"
+
+namespace fs = std::filesystem;
+
+namespace teeny::tool {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* api = ".cmake/api/v1";
+constexpr const char* client = "client-teeny";
+
+json read_reply(const fs::path& reply, const std::string& name) {
+  return json::parse(read_file(reply / name));
+}
+
+// The index with the greatest name is the current one.
+std::optional<fs::path> index_of(const fs::path& reply) {
+  std::optional<fs::path> last;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(reply, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.rfind("index-", 0) != 0 || entry.path().extension() != ".json") continue;
+    if (!last || name > last->filename().string()) last = entry.path();
+  }
+  return last;
+}
+
+TargetInfo read_target(const json& target, const std::string& project) {
+  TargetInfo info;
+  info.name = target.at("name");
+  info.type = target.at("type");
+  info.project = project;
+  info.name_on_disk = target.value("nameOnDisk", "");
+  info.source = target.at("paths").at("source");
+  for (const auto& artifact : target.value("artifacts", json::array())) {
+    info.artifacts.push_back(artifact.at("path"));
+  }
+  return info;
+}
+
+void read_codemodel(const fs::path& reply, const json& file, Codemodel& model) {
+  // A single-configuration generator has one configuration.
+  const auto& configuration = file.at("configurations").at(0);
+  std::vector<std::string> projects;
+  for (const auto& project : configuration.at("projects")) projects.push_back(project.at("name"));
+  model.projects = projects;
+  for (const auto& entry : configuration.at("targets")) {
+    const auto index = entry.at("projectIndex").get<std::size_t>();
+    model.targets.push_back(read_target(read_reply(reply, entry.at("jsonFile")), projects.at(index)));
+  }
+}
+
+void read_cache(const json& file, Codemodel& model) {
+  for (const auto& entry : file.at("entries")) {
+    model.cache[entry.at("name")] = entry.at("value");
+    model.cache_types[entry.at("name")] = entry.at("type");
+  }
+}
+
+void read_toolchains(const json& file, Codemodel& model) {
+  for (const auto& toolchain : file.at("toolchains")) {
+    if (toolchain.at("language") != "CXX") continue;
+    const auto& compiler = toolchain.at("compiler");
+    model.compiler = compiler.value("id", "") + " " + compiler.value("version", "");
+  }
+}
+
+}  // namespace
+
+bool TargetInfo::is_example() const {
+  const fs::path directory(source);
+  return std::find(directory.begin(), directory.end(), "examples") != directory.end();
+}
+
+void write_file_api_query(const fs::path& build_directory) {
+  const fs::path query = build_directory / api / "query" / client;
+  fs::create_directories(query);
+  write_file(query / "query.json",
+             R"({"requests":[{"kind":"codemodel","version":2},{"kind":"cache","version":2},)"
+             R"({"kind":"toolchains","version":1}]})"
+             "\n");
+}
+
+std::optional<Codemodel> read_file_api_reply(const fs::path& build_directory) {
+  const fs::path reply = build_directory / api / "reply";
+  const auto index = index_of(reply);
+  if (!index) return std::nullopt;
+  try {
+    const json root = json::parse(read_file(*index));
+    const auto& responses = root.at("reply").at(client).at("query.json").at("responses");
+    Codemodel model;
+    for (const auto& response : responses) {
+      if (response.contains("error")) continue;
+      const std::string kind = response.at("kind");
+      const json file = read_reply(reply, response.at("jsonFile"));
+      if (kind == "codemodel") read_codemodel(reply, file, model);
+      if (kind == "cache") read_cache(file, model);
+      if (kind == "toolchains") read_toolchains(file, model);
+    }
+    return model;
+  } catch (const json::exception& error) {
+    throw Error(ErrorKind::environment,
+                "CMake's answer in " + reply.string() + " is not understood: " + error.what(),
+                "CMake 3.25 or later is needed; remove " + build_directory.string() +
+                    " and try again");
+  }
+}
+
+}  // namespace teeny::tool

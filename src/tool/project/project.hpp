@@ -1,0 +1,80 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "teeny/target/board.hpp"
+#include "tool/project/file_api.hpp"
+
+namespace teeny::tool {
+
+/// The flags of the commands that build: what of a project is meant.
+struct Selection {
+  std::string package;             ///< -p: a project() of a super-build; empty: the whole
+  std::vector<std::string> bins;   ///< --bin
+  std::vector<std::string> examples_named;  ///< --example
+  bool all_examples = false;                ///< --examples
+  bool no_release = false;
+  std::string features;            ///< comma-separated CMake options to switch on
+  std::vector<std::string> extra;  ///< words for CMake's configure step
+
+  [[nodiscard]] bool empty() const {
+    return bins.empty() && examples_named.empty() && !all_examples;
+  }
+};
+
+/// The nearest directory at or above `from` whose CMakeLists.txt calls project(). Error(input) when
+/// there is none.
+[[nodiscard]] std::filesystem::path find_project_root(const std::filesystem::path& from);
+
+enum class Purpose {
+  program,  ///< programs that run
+  check,    ///< only front ends run; nothing is linked
+};
+
+/// A CMake project configured for the host or for a board, in a build directory of its own under
+/// the project: build/teeny/<board or host>-<release, debug or check>.
+class BuildTree {
+ public:
+  /// Nothing is run yet. `board`: nullopt for the host.
+  BuildTree(std::filesystem::path root, std::optional<Board> board, const Selection& selection,
+            Purpose purpose = Purpose::program);
+
+  /// Runs CMake's configure step unless it was run before with the same words. Error(input) with
+  /// CMake's own words when it fails.
+  void configure();
+  /// The targets that the selection names, executables all; Error(usage) naming the choices for a
+  /// name that is no executable (or no example). Needs configure().
+  [[nodiscard]] std::vector<TargetInfo> selected() const;
+  /// Builds those targets; all of the project when there are none. Error(input), after the build
+  /// tool's own output, when it fails.
+  void build(const std::vector<TargetInfo>& targets) const;
+
+  [[nodiscard]] const std::filesystem::path& root() const noexcept { return root_; }
+  [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
+  [[nodiscard]] const Codemodel& codemodel() const noexcept { return codemodel_; }
+  /// "jetson-orin-nano@6.0" or "this machine".
+  [[nodiscard]] std::string where() const;
+  /// The file of a target; Error(input) when it is not there.
+  [[nodiscard]] std::filesystem::path artifact(const TargetInfo& target) const;
+  /// The environment for tools that build for this target: the host's own compiler flags and search
+  /// paths are left out of a build for a board.
+  [[nodiscard]] std::map<std::string, std::string> environment() const;
+
+ private:
+  void write_inputs() const;
+  [[nodiscard]] std::vector<std::string> configure_words() const;
+  void check_features() const;
+
+  std::filesystem::path root_;
+  std::optional<Board> board_;
+  Selection selection_;
+  Purpose purpose_;
+  bool release_;
+  std::filesystem::path directory_;
+  Codemodel codemodel_;
+};
+
+}  // namespace teeny::tool
