@@ -29,6 +29,23 @@ std::shared_ptr<DeviceState> shared_state(int key, Make make) {
 
 constexpr int cpu_key = -1;
 
+// The key of a device's name: cpu_key, or a CUDA device's number.
+std::optional<int> parse_name(std::string_view name) {
+  if (name == "cpu") return cpu_key;
+  if (name == "cuda") return 0;
+  constexpr std::string_view numbered = "cuda:";
+  if (name.substr(0, numbered.size()) != numbered) return std::nullopt;
+  const auto ordinal = parse_unsigned(name.substr(numbered.size()));
+  constexpr unsigned long long most = 1023;
+  if (!ordinal || *ordinal > most) return std::nullopt;
+  return static_cast<int>(*ordinal);
+}
+
+Error unknown_device(const std::string& source, std::string_view name) {
+  return Error(ErrorKind::usage, source + "wanted a device, found \"" + std::string(name) + "\"",
+               "devices are cpu, cuda and cuda:N");
+}
+
 }  // namespace
 
 Device Device::cpu() {
@@ -45,16 +62,13 @@ Device Device::cuda(int ordinal) {
 }
 
 Device Device::open(std::string_view name) {
-  if (name == "cpu") return cpu();
-  if (name == "cuda") return cuda();
-  constexpr std::string_view numbered = "cuda:";
-  if (name.substr(0, numbered.size()) == numbered) {
-    const auto ordinal = parse_unsigned(name.substr(numbered.size()));
-    constexpr unsigned long long most = 1023;
-    if (ordinal && *ordinal <= most) return cuda(static_cast<int>(*ordinal));
-  }
-  throw Error(ErrorKind::usage, "wanted a device, found \"" + std::string(name) + "\"",
-              "devices are cpu, cuda and cuda:N");
+  const auto key = parse_name(name);
+  if (!key) throw unknown_device({}, name);
+  return *key == cpu_key ? cpu() : cuda(*key);
+}
+
+void Device::check_name(std::string_view source, std::string_view name) {
+  if (!parse_name(name)) throw unknown_device(std::string(source) + ": ", name);
 }
 
 Device Device::best() {

@@ -73,10 +73,13 @@ Program::Program(int argc, const char* const* argv) {
         detail::take_flags(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
     act(flags);
     arguments_ = std::move(flags.rest);
+    const char* named = std::getenv("TEENY_DEVICE");
     if (flags.on) {
       device_name_ = *flags.on;
-    } else if (const char* named = std::getenv("TEENY_DEVICE")) {
+      Device::check_name("--on", device_name_);
+    } else if (named != nullptr && *named != '\0') {
       device_name_ = named;
+      Device::check_name("TEENY_DEVICE", device_name_);
     }
   } catch (const Error& error) {
     detail::report(error);

@@ -91,6 +91,13 @@ Buffer<T> Device::buffer(std::size_t count) const {
   return Buffer<T>(*this, count);
 }
 
+template <Element T>
+Buffer<T> Device::buffer(std::span<const T> values) const {
+  Buffer<T> result(*this, values.size());
+  result.upload(values);
+  return result;
+}
+
 template <class Range>
   requires requires(const Range& range) {
     std::data(range);
@@ -98,9 +105,7 @@ template <class Range>
   }
 auto Device::buffer(const Range& values) const {
   using T = std::remove_cv_t<std::remove_reference_t<decltype(*std::data(values))>>;
-  Buffer<T> result(*this, std::size(values));
-  result.upload(std::span<const T>(std::data(values), std::size(values)));
-  return result;
+  return buffer<T>(std::span<const T>(std::data(values), std::size(values)));
 }
 
 template <Element T>

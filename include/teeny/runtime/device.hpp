@@ -34,6 +34,9 @@ class Device {
   [[nodiscard]] static Device cuda(int ordinal = 0);
   /// "cpu", "cuda" or "cuda:1"; Error(usage) for anything else.
   [[nodiscard]] static Device open(std::string_view name);
+  /// Error(usage) unless `name` has one of the forms that `open` takes; `source` (an option or a
+  /// variable) is named in it. Asks no driver.
+  static void check_name(std::string_view source, std::string_view name);
   /// cuda:0 if a CUDA driver answers, else the CPU; says on stderr which it took. Never changes its
   /// mind later: a kernel that has no code for the device it took is an error.
   [[nodiscard]] static Device best();
@@ -46,7 +49,10 @@ class Device {
   /// `count` elements of uninitialised device memory.
   template <Element T>
   [[nodiscard]] Buffer<T> buffer(std::size_t count) const;
-  /// A copy of these values: a vector, an array or a span.
+  /// A copy of these values: `device.buffer<f32>(values)` of a span or what converts to one, or
+  /// `device.buffer(values)` of a vector or an array.
+  template <Element T>
+  [[nodiscard]] Buffer<T> buffer(std::span<const T> values) const;
   template <class Range>
     requires requires(const Range& range) {
       std::data(range);
