@@ -142,16 +142,18 @@ std::optional<Frame> read_frame(int descriptor) {
 }
 
 void write_frame(int descriptor, std::string_view header, std::string_view body) {
-  const std::string frame = encode_frame(header, body);
-  std::size_t done = 0;
-  while (done < frame.size()) {
-    const ssize_t put = ::write(descriptor, frame.data() + done, frame.size() - done);
+  write_bytes(descriptor, encode_frame(header, body));
+}
+
+void write_bytes(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(descriptor, bytes.data(), bytes.size());
     if (put < 0) {
       if (errno == EINTR) continue;
       throw Error(ErrorKind::environment,
                   std::string("cannot write to the pipe: ") + std::strerror(errno));
     }
-    done += static_cast<std::size_t>(put);
+    bytes.remove_prefix(static_cast<std::size_t>(put));
   }
 }
 

@@ -43,6 +43,8 @@ struct FrameSizes {
 [[nodiscard]] std::optional<Frame> read_frame(int descriptor);
 /// Error(environment) when it cannot be written, EPIPE included.
 void write_frame(int descriptor, std::string_view header, std::string_view body);
+/// All of `bytes` (a frame as encoded), in the same way.
+void write_bytes(int descriptor, std::string_view bytes);
 
 /// The first frame each way.
 struct Hello {

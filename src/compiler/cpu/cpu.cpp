@@ -1,0 +1,54 @@
+#include "compiler/cpu/cpu.hpp"
+
+#include "compiler/cpu/link.hpp"
+#include "compiler/cpu/lowering.hpp"
+#include "compiler/llvm/module.hpp"
+
+#include "teeny/base/error.hpp"
+
+namespace teeny::compiler {
+namespace {
+
+/// "+dotprod+fp16fml" to LLVM's "+dotprod,+fp16fml".
+std::string with_commas(const std::string& features) {
+  std::string result;
+  for (const char c : features) {
+    if ((c == '+' || c == '-') && !result.empty()) result += ',';
+    result += c;
+  }
+  return result;
+}
+
+}  // namespace
+
+Artifact compile_cpu(const ir::Kernel& prepared, const CpuTarget& target) {
+  const auto machine = make_target_machine(target.triple, target.cpu, with_commas(target.features),
+                                           target.opt_level);
+  Context context;
+  llvm::Module& module = context.make_module(prepared.name, *machine);
+  cpu::Lowering lowering(prepared, module, cpu::CpuTraits::of(*machine));
+  lowering.run();
+  optimise(module, *machine, target.opt_level);
+  const std::string object = emit(module, *machine, Emit::object);
+  context.check(prepared.name);
+  const std::string undefined = cpu::undefined_symbols(object, prepared.name);
+  if (!undefined.empty()) {
+    throw Error(ErrorKind::internal,
+                "kernel " + prepared.name + " for " + target.cpu +
+                    " needs what the processor does not have and no library provides: " + undefined,
+                "Choose a processor with the instructions (x86-64-v3 or later), or report this.");
+  }
+  Artifact artifact;
+  artifact.code = cpu::link_shared_object(object, machine->getTargetTriple(), prepared.name);
+  ArtifactInfo& info = artifact.info;
+  info.kind = ArtifactKind::shared_object;
+  info.kernel = prepared.name;
+  info.target = Target(target).canonical();
+  for (const ir::Type& type : prepared.parameters()) info.parameters.push_back(to_string(type));
+  info.launch_abi = ir::launch_abi;
+  info.threads = 1;
+  info.scratch_bytes = lowering.scratch_bytes();
+  return artifact;
+}
+
+}  // namespace teeny::compiler
