@@ -90,6 +90,21 @@ TEENY_BINARY_OPERATOR(>, comparison<ir::Predicate::gt>)
 TEENY_BINARY_OPERATOR(>=, comparison<ir::Predicate::ge>)
 #undef TEENY_BINARY_OPERATOR
 
+// && and || would look as if they skipped their right side: here only so that the compiler says what
+// to write instead.
+template <class A, class B>
+  requires lang::Operands<A, B>
+auto operator&&(const A& a, const B& b) {
+  static_assert(!lang::Operands<A, B>, "tiles have no && : write & between masks, in parentheses");
+  return a & b;
+}
+template <class A, class B>
+  requires lang::Operands<A, B>
+auto operator||(const A& a, const B& b) {
+  static_assert(!lang::Operands<A, B>, "tiles have no || : write | between masks, in parentheses");
+  return a | b;
+}
+
 template <class T, int... E, lang::Offsets I>
 [[nodiscard]] auto operator+(const Ptr<T, E...>& pointers, const I& by) {
   return lang::moved<ir::Opcode::add>(pointers, by);

@@ -45,7 +45,7 @@ class Tile {
   explicit operator Bool() const {
     static_assert(!std::is_same_v<Bool, bool>,
                   "a tile is not a C++ bool, its value is not known while recording: use if_() or "
-                  "where() to choose, & and | instead of && and ||");
+                  "where() to choose");
     return false;
   }
 
