@@ -64,9 +64,13 @@ class Verifier {
   void define(ValueId id) {
     require(id < states_.size(), "a result or argument is no value of this kernel");
     require(states_[id] == State::undefined, "a value is defined twice");
+    check_type(id);
+    states_[id] = State::visible;
+  }
+
+  void check_type(ValueId id) const {
     const std::string rule = broken_rule(kernel_.values[id]);
     require(rule.empty(), to_string(kernel_.values[id]) + ": " + rule);
-    states_[id] = State::visible;
   }
 
   void use(ValueId id) const {
@@ -113,6 +117,7 @@ class Verifier {
   void check_types(const Op& op) const {
     for (const ValueId id : op.results) {
       require(id < states_.size(), "a result is no value of this kernel");
+      check_type(id);
     }
     const Type* given = op.results.size() == 1 ? &kernel_.values[op.results[0]] : nullptr;
     std::vector<Type> wanted;
