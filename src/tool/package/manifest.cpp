@@ -1,0 +1,190 @@
+#include "tool/package/manifest.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+#include "teeny/base/digest.hpp"
+#include "teeny/base/error.hpp"
+#include "teeny/base/files.hpp"
+#include "teeny/base/text.hpp"
+
+namespace fs = std::filesystem;
+
+namespace teeny::tool {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* schema = "teeny-package/1";
+
+std::string octal(unsigned mode) {
+  const char digits[] = {static_cast<char>('0' + (mode >> 9 & 7)), static_cast<char>('0' + (mode >> 6 & 7)),
+                         static_cast<char>('0' + (mode >> 3 & 7)), static_cast<char>('0' + (mode & 7))};
+  return std::string(digits, 4);
+}
+
+json file_json(const PackagedFile& file) {
+  return {{"path", file.path}, {"mode", octal(file.mode)}, {"size", file.size}, {"sha256", file.sha256}};
+}
+
+json kernel_json(const PackagedKernel& kernel) {
+  const ArtifactInfo& info = kernel.info;
+  json entry = {{"type", kernel.type},
+                {"kernel", info.kernel},
+                {"fingerprint", info.fingerprint},
+                {"artifact", kernel.artifact},
+                {"kind", extension(info.kind)},
+                {"runs_on", kernel.runs_on},
+                {"launch_abi", info.launch_abi}};
+  if (info.capability) entry["sm"] = info.capability->name();
+  if (info.ptx_version) entry["ptx"] = info.ptx_version->name();
+  if (!info.assembler.empty()) entry["assembler"] = info.assembler;
+  if (info.registers >= 0) entry["registers"] = info.registers;
+  if (info.spill_bytes >= 0) entry["spill_bytes"] = info.spill_bytes;
+  if (info.capability) {
+    entry["shared_bytes"] = info.shared_bytes;
+  } else {
+    entry["scratch_bytes"] = info.scratch_bytes;
+  }
+  return entry;
+}
+
+json elf_json(const PackagedElf& elf) {
+  json versions = json::object();
+  for (const auto& [family, number] : elf.versions) versions[family] = number;
+  return {{"path", elf.path},
+          {"machine", elf.machine},
+          {"interpreter", elf.interpreter},
+          {"libraries", elf.libraries},
+          {"versions", versions}};
+}
+
+bool safe_path(const std::string& path) {
+  const fs::path parsed(path);
+  return !path.empty() && parsed.is_relative() &&
+         std::none_of(parsed.begin(), parsed.end(),
+                      [](const fs::path& part) { return part == ".." || part == "."; });
+}
+
+}  // namespace
+
+std::string Manifest::to_json() const {
+  json root;
+  root["schema"] = schema;
+  root["name"] = name;
+  root["board"] = board;
+  root["triple"] = triple;
+  root["programs"] = programs;
+  root["devices"] = json::array();
+  for (const auto& [device, options] : devices) {
+    root["devices"].push_back({{"device", device}, {"options", options}});
+  }
+  root["files"] = json::array();
+  for (const auto& file : files) root["files"].push_back(file_json(file));
+  root["kernels"] = json::array();
+  for (const auto& kernel : kernels) root["kernels"].push_back(kernel_json(kernel));
+  root["elf_needs"] = json::array();
+  for (const auto& elf : elf_needs) root["elf_needs"].push_back(elf_json(elf));
+  root["weights"] = json::array();
+  // Nobody has declared it: unknown, which is not 0.
+  root["peak_device_bytes"] = nullptr;
+  root["tools"] = json::object();
+  for (const auto& [tool, version] : tools) root["tools"][tool] = version;
+  try {
+    return root.dump(1) + "\n";
+  } catch (const json::exception&) {
+    throw Error(ErrorKind::input, "a file name in the package is not UTF-8, which the manifest needs",
+                "rename the file");
+  }
+}
+
+Manifest Manifest::from_json(const std::string& text, const std::string& origin) {
+  try {
+    const json root = json::parse(text);
+    const std::string found = root.at("schema");
+    if (found != schema) {
+      throw Error(ErrorKind::input,
+                  origin + ": wanted a package of schema " + schema + ", found " + found,
+                  "use the teeny that made it, or make it again");
+    }
+    Manifest manifest;
+    manifest.name = root.at("name");
+    manifest.board = root.at("board");
+    manifest.triple = root.at("triple");
+    manifest.programs = root.at("programs").get<std::vector<std::string>>();
+    for (const auto& entry : root.at("devices")) {
+      manifest.devices.emplace_back(entry.at("device"), entry.at("options"));
+    }
+    for (const auto& entry : root.at("files")) {
+      PackagedFile file;
+      file.path = entry.at("path");
+      if (!safe_path(file.path)) {
+        throw Error(ErrorKind::input, origin + ": \"" + file.path + "\" is no path inside a package");
+      }
+      file.mode = static_cast<unsigned>(std::stoul(entry.at("mode").get<std::string>(), nullptr, 8));
+      file.size = entry.at("size");
+      file.sha256 = entry.at("sha256");
+      manifest.files.push_back(std::move(file));
+    }
+    return manifest;
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw Error(ErrorKind::input, origin + " is damaged: " + error.what(), "make the package again");
+  }
+}
+
+Manifest Manifest::read(const fs::path& package) {
+  const fs::path file = package / path;
+  const auto text = read_file_if_exists(file);
+  if (!text) {
+    throw Error(ErrorKind::input, package.string() + " is no package: it has no " + path,
+                "make one with `teeny package`");
+  }
+  return from_json(*text, file.string());
+}
+
+std::vector<PackagedFile> list_files(const fs::path& package) {
+  std::vector<PackagedFile> files;
+  for (const auto& entry : fs::recursive_directory_iterator(package)) {
+    if (entry.is_directory() && !entry.is_symlink()) continue;
+    const std::string path = entry.path().lexically_relative(package).generic_string();
+    if (path == Manifest::path) continue;
+    if (entry.is_symlink() || !entry.is_regular_file()) {
+      throw Error(ErrorKind::input, entry.path().string() + " is neither a file nor a directory",
+                  "packages hold plain files only");
+    }
+    const bool executable = (entry.status().permissions() & fs::perms::owner_exec) != fs::perms::none;
+    files.push_back({path, executable ? 0755U : 0644U, entry.file_size(), sha256_file(entry.path())});
+  }
+  std::sort(files.begin(), files.end(),
+            [](const PackagedFile& a, const PackagedFile& b) { return a.path < b.path; });
+  return files;
+}
+
+std::vector<std::string> compare_files(const std::vector<PackagedFile>& wanted,
+                                       const std::vector<PackagedFile>& found, bool modes) {
+  std::map<std::string, const PackagedFile*> there;
+  for (const auto& file : found) there[file.path] = &file;
+  std::vector<std::string> differences;
+  for (const auto& file : wanted) {
+    const auto at = there.find(file.path);
+    if (at == there.end()) {
+      differences.push_back("missing: " + file.path);
+      continue;
+    }
+    if (at->second->sha256 != file.sha256) {
+      differences.push_back("altered: " + file.path);
+    } else if (modes && at->second->mode != file.mode) {
+      differences.push_back("another mode: " + file.path);
+    }
+    there.erase(at);
+  }
+  for (const auto& [path, file] : there) differences.push_back("extra: " + path);
+  return differences;
+}
+
+}  // namespace teeny::tool
