@@ -1,0 +1,162 @@
+#include <bit>
+
+#include "compiler/nvptx/emitter.hpp"
+
+namespace teeny::compiler::nvptx {
+
+using ir::Op;
+using ir::ValueId;
+
+// Both operands are put into shared memory, as the type that is accumulated in, so that an element
+// is converted once and not by each thread that needs it. A thread then takes the rows and columns
+// of its part of the result from there, several steps of K at a time in one 16-byte access.
+void Emitter::emit_dot(const Op& op) {
+  const ir::Type& result = type(op.results[0]);
+  const ir::Type& a_type = type(op.operands[0]);
+  const std::int64_t depth = a_type.shape[1];
+  const std::int64_t columns = result.shape[1];
+  const std::int64_t rows = result.shape[0];
+  const DType dtype = result.dtype;
+  const int bytes = size_of(dtype);
+  const std::int64_t vector = 16 / bytes;
+  llvm::LLVMContext& context = module_.getContext();
+  llvm::Type* element = register_type(context, ir::Type::scalar(dtype));
+
+  // Rows of A end in a gap, so that lanes that read the same column of different rows do so from
+  // different banks.
+  const std::int64_t a_stride = depth + vector;
+  const auto a_bytes = static_cast<std::uint64_t>(rows * a_stride * bytes);
+  const auto b_bytes = static_cast<std::uint64_t>(depth * columns * bytes);
+  const auto [a_layout, b_layout] = plan_.dot_operands.at(&op);
+  begin_shared(a_bytes + b_bytes);
+  stage(registers(op.operands[0], a_layout), layout(a_layout), a_type.dtype, dtype, 0, depth,
+        a_stride);
+  stage(registers(op.operands[1], b_layout), layout(b_layout), type(op.operands[1]).dtype, dtype,
+        a_bytes, columns, columns);
+  shared_written();
+
+  // The rectangle of this thread: first row and column, and distances from there.
+  const LayoutId working = plan_.working.at(&op);
+  const LinearLayout& place_of = layout(working);
+  const auto column_mask = static_cast<std::uint32_t>(columns - 1);
+  const auto column_bits =
+      static_cast<std::uint64_t>(std::countr_zero(static_cast<std::uint64_t>(columns)));
+  Value* first = thread_part(place_of, nullptr);
+  Value* first_row = builder_.CreateLShr(first, column_bits);
+  Value* first_column = builder_.CreateAnd(first, builder_.getInt32(column_mask));
+  std::vector<std::uint32_t> row_of;  // distinct rows and columns, ascending
+  std::vector<std::uint32_t> column_of;
+  for (std::uint32_t reg = 0; reg < place_of.register_count(); ++reg) {
+    const std::uint32_t at_element = place_of.element(reg, 0, 0);
+    if ((at_element & column_mask) == at_element) column_of.push_back(at_element);
+    if ((at_element & column_mask) == 0) row_of.push_back(at_element >> column_bits);
+  }
+  std::int64_t neighbours = 1;  // columns that one access can read
+  while (neighbours < vector && neighbours < static_cast<std::int64_t>(column_of.size()) &&
+         column_of[static_cast<std::size_t>(neighbours)] ==
+             static_cast<std::uint32_t>(neighbours)) {
+    neighbours *= 2;
+    if (neighbours > static_cast<std::int64_t>(column_of.size())) break;
+  }
+
+  const std::int64_t at_once = std::min(vector, depth);
+  const Registers& start = registers(op.operands[2], working);
+  Registers sums;
+  for (std::uint32_t reg = 0; reg < place_of.register_count(); ++reg)
+    sums.push_back(at(start, reg));
+
+  const auto load = [&](std::uint64_t base, Value* index, std::int64_t count) {
+    llvm::Type* what =
+        count == 1 ? element : llvm::FixedVectorType::get(element, static_cast<unsigned>(count));
+    return builder_.CreateAlignedLoad(what, shared_address(base, element, index),
+                                      llvm::Align(static_cast<std::uint64_t>(count * bytes)));
+  };
+  const auto part = [&](Value* loaded, std::int64_t i) {
+    return loaded->getType()->isVectorTy()
+               ? builder_.CreateExtractElement(loaded, static_cast<std::uint64_t>(i))
+               : loaded;
+  };
+  const auto steps = [&](Value* k) {
+    Values a_rows;
+    for (const std::uint32_t row : row_of) {
+      Value* row_index = builder_.CreateAdd(first_row, builder_.getInt32(row));
+      Value* index =
+          builder_.CreateMul(row_index, builder_.getInt32(static_cast<std::uint32_t>(a_stride)));
+      a_rows.push_back(load(0, builder_.CreateAdd(index, k), at_once));
+    }
+    for (std::int64_t i = 0; i < at_once; ++i) {
+      Value* b_row = builder_.CreateShl(
+          builder_.CreateAdd(k, builder_.getInt32(static_cast<std::uint32_t>(i))), column_bits);
+      b_row = builder_.CreateAdd(b_row, first_column);
+      Values b_columns;
+      for (std::size_t c = 0; c < column_of.size(); c += static_cast<std::size_t>(neighbours)) {
+        Value* loaded =
+            load(a_bytes, builder_.CreateAdd(b_row, builder_.getInt32(column_of[c])), neighbours);
+        for (std::int64_t j = 0; j < neighbours; ++j) b_columns.push_back(part(loaded, j));
+      }
+      for (std::size_t r = 0; r < row_of.size(); ++r) {
+        Value* a = part(a_rows[r], i);
+        for (std::size_t c = 0; c < column_of.size(); ++c) {
+          const auto reg = place_of.register_of(row_of[r] << column_bits | column_of[c]);
+          Value*& sum = sums[reg.value()];
+          sum = is_float(dtype) ? builder_.CreateIntrinsic(llvm::Intrinsic::fma, {element},
+                                                           {a, b_columns[c], sum})
+                                : builder_.CreateAdd(builder_.CreateMul(a, b_columns[c]), sum);
+        }
+      }
+    }
+  };
+
+  if (at_once == depth) {
+    steps(builder_.getInt32(0));
+  } else {
+    llvm::BasicBlock* before = builder_.GetInsertBlock();
+    llvm::BasicBlock* loop = new_block();
+    llvm::BasicBlock* after = new_block();
+    builder_.CreateBr(loop);
+    builder_.SetInsertPoint(loop);
+    llvm::PHINode* k = builder_.CreatePHI(builder_.getInt32Ty(), 2);
+    k->addIncoming(builder_.getInt32(0), before);
+    std::vector<llvm::PHINode*> phis;
+    for (Value*& sum : sums) {
+      phis.push_back(builder_.CreatePHI(element, 2));
+      phis.back()->addIncoming(sum, before);
+      sum = phis.back();
+    }
+    steps(k);
+    Value* next = builder_.CreateAdd(k, builder_.getInt32(static_cast<std::uint32_t>(at_once)));
+    Value* more = builder_.CreateICmpNE(next, builder_.getInt32(static_cast<std::uint32_t>(depth)));
+    llvm::BranchInst* branch = builder_.CreateCondBr(more, loop, after);
+    // The assembler unrolls as it sees fit; here it would only take time.
+    llvm::Metadata* unroll =
+        llvm::MDNode::get(context, llvm::MDString::get(context, "llvm.loop.unroll.disable"));
+    llvm::MDNode* id = llvm::MDNode::getDistinct(context, {nullptr, unroll});
+    id->replaceOperandWith(0, id);
+    branch->setMetadata(llvm::LLVMContext::MD_loop, id);
+    k->addIncoming(next, loop);
+    for (std::size_t i = 0; i < sums.size(); ++i) phis[i]->addIncoming(sums[i], loop);
+    builder_.SetInsertPoint(after);
+  }
+  provide(op.results[0], working, std::move(sums));
+}
+
+void Emitter::stage(const Registers& registers, const LinearLayout& layout, DType from, DType to,
+                    std::uint64_t offset, std::int64_t columns, std::int64_t row_stride) {
+  llvm::Type* element = register_type(module_.getContext(), ir::Type::scalar(to));
+  const auto column_bits =
+      static_cast<std::uint64_t>(std::countr_zero(static_cast<std::uint64_t>(columns)));
+  for (std::uint32_t reg = 0; reg < layout.register_count(); ++reg) {
+    Value* index = place(layout, nullptr, layout.element(reg, 0, 0));
+    if (row_stride != columns) {
+      Value* row = builder_.CreateLShr(index, column_bits);
+      Value* gap = builder_.CreateMul(
+          row, builder_.getInt32(static_cast<std::uint32_t>(row_stride - columns)));
+      index = builder_.CreateAdd(index, gap);
+    }
+    builder_.CreateAlignedStore(ops_.cast(at(registers, reg), from, to),
+                                shared_address(offset, element, index),
+                                llvm::Align(static_cast<std::uint64_t>(size_of(to))));
+  }
+}
+
+}  // namespace teeny::compiler::nvptx
