@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <system_error>
 
 #include "publish.hpp"
@@ -52,12 +53,13 @@ void make_directory(const fs::path& path, mode_t mode) {
   throw cannot_make(path, errno);
 }
 
-// Whether the cache is one that its owner opened to a group (or to all): then what we add to it
-// must be open too, whatever our umask, or the others could not use it.
-mode_t shared_bits(const fs::path& directory) {
+// The permissions of a cache that its owner opened to a group (or to all); nullopt for any other. What
+// we add to such a cache must be as open as it is, whatever our umask, or the others could not use it.
+std::optional<mode_t> shared_mode(const fs::path& directory) {
   struct stat status {};
-  if (::stat(directory.c_str(), &status) != 0) return 0;
-  return status.st_mode & (S_IWGRP | S_IWOTH);
+  if (::stat(directory.c_str(), &status) != 0) return std::nullopt;
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return std::nullopt;
+  return status.st_mode & 07777;
 }
 
 }  // namespace
@@ -81,21 +83,18 @@ void make_cache_directory(const fs::path& directory) {
 }
 
 void make_shared_directory(const fs::path& directory) {
-  const mode_t shared = shared_bits(directory.parent_path());
+  const auto shared = shared_mode(directory.parent_path());
   if (::mkdir(directory.c_str(), 0777) != 0) {
     if (errno == EEXIST) return;
     throw cannot_make(directory, errno);
   }
-  struct stat status {};
-  if (shared != 0 && ::stat(directory.c_str(), &status) == 0) {
-    ::chmod(directory.c_str(), (status.st_mode & 07777) | shared);
-  }
+  // Left as it is where that fails: it is a cache, and ours.
+  if (shared) static_cast<void>(::chmod(directory.c_str(), *shared));
 }
 
 unsigned file_mode(const fs::path& directory) {
-  struct stat status {};
-  if (::stat(directory.c_str(), &status) != 0) return 0644;
-  return 0644 | (status.st_mode & (S_IWGRP | S_IWOTH));
+  const auto shared = shared_mode(directory);
+  return shared ? *shared & 0666 : 0644;
 }
 
 Artifact read_artifact(const fs::path& path) {

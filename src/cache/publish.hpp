@@ -12,7 +12,7 @@ void make_cache_directory(const std::filesystem::path& directory);
 /// Creates a directory inside a cache, as open to the group and to others as the cache itself.
 void make_shared_directory(const std::filesystem::path& directory);
 
-/// The mode of a file in `directory`: readable to all, writable to those who may write there.
+/// The mode of a file in `directory`: as open as a shared cache is, else 0644.
 [[nodiscard]] unsigned file_mode(const std::filesystem::path& directory);
 
 /// Reads and verifies one artifact of a cache; Error(input) when it is damaged, or when its name is

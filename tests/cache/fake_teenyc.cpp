@@ -56,9 +56,16 @@ void misbehave(const std::string& kernel) {
 }
 
 std::string code_for(const ir::Kernel& kernel, const Target& target) {
-  if (const std::string file = variable("FAKE_CODE"); !file.empty()) return read_file(file);
+  const std::string file = variable("FAKE_CODE");
+  if (target.is_cpu() && !file.empty()) return read_file(file);
   const std::string marker = "code of " + kernel.name + " for " + target.canonical();
-  return target.is_cuda() ? "//\n// " + marker + "\n" : std::string("\x7f" "ELF") + marker;
+  if (target.is_cuda()) {
+    const CudaTarget& cuda = target.cuda();
+    const PtxVersion version = cuda.ptx_version.value_or(find_capability(cuda.capability)->ptx_floor);
+    return "//\n// " + marker + "\n.version " + version.name() + "\n.target " + cuda.capability.name() +
+           "\n.address_size 64\n.visible .entry " + kernel.name + "()\n{\n}\n";
+  }
+  return std::string("\x7f" "ELF") + marker;
 }
 
 ArtifactInfo describe(const ir::Kernel& kernel, const Target& target) {

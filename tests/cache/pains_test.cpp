@@ -91,26 +91,35 @@ TEST(Pains, P17_KilledAtAnyPointLeavesNothingOrAll) {
   TemporaryDirectory scratch;
   std::mt19937 random(17);
   const ir::Kernel kernel = constant_kernel("K", 1);
-  Artifact artifact{CompilerPool(compiler.location(), 1).compile(kernel, ir::fingerprint(kernel), orin)};
+  const std::string fingerprint = ir::fingerprint(kernel);
+  Artifact artifact = CompilerPool(compiler.location(), 1).compile(kernel, fingerprint, orin);
   artifact.code.append(std::size_t{4} << 20, ' ');
-  const Cache cache(scratch.path());
-  int found = 0;
-  for (int round = 0; round < 60; ++round) {
+  const auto began = std::chrono::steady_clock::now();
+  Cache(scratch.path() / "timed").publish(artifact);
+  const auto once = std::chrono::steady_clock::now() - began;
+  int whole = 0;
+  int cut = 0;
+  for (int round = 0; round < 40; ++round) {
+    const Cache cache(scratch.path() / std::to_string(round));
     const int child = in_child([&] {
-      for (;;) {
-        fs::remove(cache.path_of(artifact.info));
+      for (int i = 0;; ++i) {
+        artifact.info.key = artifact_key(fingerprint, orin, std::to_string(i), "");
         cache.publish(artifact);
       }
     });
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % 60'000));
+    std::this_thread::sleep_for(once * (random() % 1000) / 250);
     ::kill(child, SIGKILL);
     exit_of(child);
-    for (const fs::path& path : cache.list("K", ir::fingerprint(kernel))) {
+    for (const fs::path& path : cache.list("K", fingerprint)) {
       ASSERT_EQ(Artifact::unpack(read_file(path), path).code, artifact.code);
-      ++found;
+      ++whole;
     }
+    cut += fs::exists(cache.directory()) && files_below(cache.directory()).size() !=
+                                                cache.list("K", fingerprint).size();
+    fs::remove_all(cache.directory());
   }
-  EXPECT_GT(found, 0) << "the killing came too early to show anything";
+  EXPECT_GT(whole, 0) << "the killing came too early to show anything";
+  EXPECT_GT(cut, 0) << "the killing never met a write";
 }
 
 TEST(Pains, P17_ADeadOwnersLockIsNotWaitedFor) {
