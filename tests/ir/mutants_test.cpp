@@ -23,7 +23,7 @@ using Values = std::vector<ValueId>;
 
 class Mutants {
  public:
-  explicit Mutants(const Kernel& kernel) : kernel_(kernel) {
+  explicit Mutants(const Kernel& kernel) {
     remember(kernel, "the kernel itself");
     count_ = 0;
   }
@@ -47,7 +47,6 @@ class Mutants {
   [[nodiscard]] int count() const { return count_; }
 
  private:
-  const Kernel& kernel_;
   std::map<std::string, std::string> seen_;
   int count_ = 0;
 };
