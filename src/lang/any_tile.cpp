@@ -88,8 +88,8 @@ bool is_pointer(const Operand& operand) { return operand.is_tile() && operand.ti
 AnyTile as_offset(const Operand& operand) {
   if (!operand.is_tile()) {
     if (!operand.number().is_integer()) {
-      throw Error(ErrorKind::input, "wanted an integer to add to a pointer, found " +
-                                        operand.number().text());
+      throw Error(ErrorKind::input,
+                  "wanted an integer to add to a pointer, found " + operand.number().text());
     }
     const bool small = operand.number().misfit(DType::i32).empty();
     return constant(small ? DType::i32 : DType::i64, {}, operand.number());
@@ -125,11 +125,11 @@ Shape common_shape(const Shape& a, const Shape& b) {
     const std::int64_t left = i < a.size() ? a[a.size() - 1 - i] : 1;
     const std::int64_t right = i < b.size() ? b[b.size() - 1 - i] : 1;
     if (left != right && left != 1 && right != 1) {
-      throw Error(ErrorKind::input,
-                  "shapes do not broadcast: found " + ir::to_string(a) + " and " +
-                      ir::to_string(b),
-                  "Axes are matched from the last; each pair must be equal or hold a 1. Put an axis "
-                  "of 1 where it belongs with expand_dims.");
+      throw Error(
+          ErrorKind::input,
+          "shapes do not broadcast: found " + ir::to_string(a) + " and " + ir::to_string(b),
+          "Axes are matched from the last; each pair must be equal or hold a 1. Put an axis "
+          "of 1 where it belongs with expand_dims.");
     }
     result[rank - 1 - i] = std::max(left, right);
   }
@@ -145,8 +145,7 @@ AnyTile binary(Opcode code, const Operand& a, const Operand& b) {
   if (code == Opcode::add && is_pointer(b)) return advance(b.tile(), a, false);
   if (code == Opcode::sub && is_pointer(a)) return advance(a.tile(), b, true);
   const auto [left, right] = align(a, b);
-  return Recorder::wrap(
-      Recorder::builder().binary(code, Recorder::id(left), Recorder::id(right)));
+  return Recorder::wrap(Recorder::builder().binary(code, Recorder::id(left), Recorder::id(right)));
 }
 
 AnyTile compare(ir::Predicate predicate, const Operand& a, const Operand& b) {
@@ -271,9 +270,9 @@ AnyTile load_elements(const AnyTile& pointers, const std::optional<AnyTile>& mas
   ValueId mask_id = ir::no_value;
   ValueId other_id = ir::no_value;
   if (mask) mask_id = Recorder::id(broadcast_up(*mask, type.shape));
-  if (other) other_id = Recorder::id(broadcast_up(as_tile(*other, type.dtype, type.shape), type.shape));
-  return Recorder::wrap(
-      Recorder::builder().load(Recorder::id(pointers), mask_id, other_id, cache));
+  if (other)
+    other_id = Recorder::id(broadcast_up(as_tile(*other, type.dtype, type.shape), type.shape));
+  return Recorder::wrap(Recorder::builder().load(Recorder::id(pointers), mask_id, other_id, cache));
 }
 
 void store_elements(const AnyTile& pointers, const Operand& value,
@@ -290,8 +289,7 @@ void store_elements(const AnyTile& pointers, const Operand& value,
                 "Convert the value: cast(x, DType::" + dtype_name(type.dtype) + ").");
   }
   const ValueId value_id = Recorder::id(broadcast_up(tile, type.shape));
-  const ValueId mask_id =
-      mask ? Recorder::id(broadcast_up(*mask, type.shape)) : ir::no_value;
+  const ValueId mask_id = mask ? Recorder::id(broadcast_up(*mask, type.shape)) : ir::no_value;
   Recorder::builder().store(Recorder::id(pointers), value_id, mask_id, cache);
 }
 

@@ -13,8 +13,8 @@ u64 LaunchArgument::bits(const ir::Type& parameter, std::size_t number,
   };
   if (pointer_) {
     const ir::Type type = ir::Type::pointer_to(dtype_, read_only_);
-    const bool fits = parameter.pointer && parameter.dtype == dtype_ &&
-                      (parameter.read_only || !read_only_);
+    const bool fits =
+        parameter.pointer && parameter.dtype == dtype_ && (parameter.read_only || !read_only_);
     if (!fits) fail(ir::to_string(type));
     return address_;
   }

@@ -68,10 +68,9 @@ AnyTile reduce_axis(Opcode code, const AnyTile& x, int axis) {
   // Rounding after each of thousands of additions would lose most of a half's few digits.
   const bool widen = narrow && code == Opcode::add;
   const AnyTile terms = widen ? cast_to(x, DType::f32) : x;
-  const Tiles result =
-      reduce_axis(Tiles{terms}, axis, [&](const Tiles& left, const Tiles& right) {
-        return Tiles{binary(code, left[0], right[0])};
-      });
+  const Tiles result = reduce_axis(Tiles{terms}, axis, [&](const Tiles& left, const Tiles& right) {
+    return Tiles{binary(code, left[0], right[0])};
+  });
   return widen ? cast_to(result[0], dtype) : result[0];
 }
 
@@ -118,8 +117,7 @@ Tiles fold_range(const AnyTile& lo, const AnyTile& hi, const AnyTile& step, cons
     return Recorder::ids(next);
   };
   return Recorder::wrap(Recorder::builder().fold(Recorder::id(lo), Recorder::id(hi),
-                                                 Recorder::id(step), Recorder::ids(inits),
-                                                 region));
+                                                 Recorder::id(step), Recorder::ids(inits), region));
 }
 
 Tiles branch(const AnyTile& condition, const std::function<Tiles()>& yes,

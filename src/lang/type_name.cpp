@@ -16,8 +16,8 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Walks a mangled type. Only what nests and what must be stepped over is understood: names, template
-/// arguments, literals, substitutions, local names, closures.
+/// Walks a mangled type. Only what nests and what must be stepped over is understood: names,
+/// template arguments, literals, substitutions, local names, closures.
 class Walk {
  public:
   explicit Walk(std::string_view text) : text_(text) {}
@@ -37,9 +37,7 @@ class Walk {
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
   }
   /// Whether identifiers here belong to the type itself rather than to arguments or functions.
-  [[nodiscard]] bool own_level() const {
-    return open_.find_first_not_of('N') == std::string::npos;
-  }
+  [[nodiscard]] bool own_level() const { return open_.find_first_not_of('N') == std::string::npos; }
   bool skip_through(char end) {
     const std::size_t found = text_.find(end, at_);
     if (found == std::string_view::npos) return false;
@@ -95,7 +93,8 @@ class Walk {
     const char c = peek();
     if (is_digit(c)) return identifier();
     switch (c) {
-      case 'L': return literal();
+      case 'L':
+        return literal();
       case 'N':
       case 'I':
       case 'J':
@@ -194,7 +193,7 @@ TypeName parse_type_name(const char* mangled) {
   Walk walk(mangled);
   TypeName result;
   result.readable = demangle(mangled);
-  if (walk.run()) {
+  if (walk.run() && !walk.name().empty()) {
     result.name = as_identifier(walk.name());
     result.nameable = walk.nameable();
   } else {

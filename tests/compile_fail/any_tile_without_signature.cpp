@@ -1,7 +1,7 @@
 // expect: a kernel with AnyTile parameters needs `std::vector<ir::Type> signature\(\) const`
-#include "launch_support.hpp"
-
 #include <vector>
+
+#include "launch_support.hpp"
 
 struct Clear {
 #ifdef FIXED

@@ -1,4 +1,5 @@
-// expect: a tile is not a C\+\+ bool, its value is not known while recording: use if_\(\) or where\(\)
+// expect: a tile is not a C\+\+ bool, its value is not known while recording: use if_\(\) or
+// where\(\)
 #include "teeny/kernel.hpp"
 
 struct Guard {

@@ -1,8 +1,8 @@
 // expect: a kernel with constructors or private members needs `std::string members\(\) const`
-#include "launch_support.hpp"
-
 #include <string>
 #include <vector>
+
+#include "launch_support.hpp"
 
 class Scale {
  public:

@@ -1,7 +1,8 @@
-// expect: this kernel has run-time members but declares no variants, so it could not be compiled ahead of time
-#include "launch_support.hpp"
-
+// expect: this kernel has run-time members but declares no variants, so it could not be compiled
+// ahead of time
 #include <vector>
+
+#include "launch_support.hpp"
 
 struct Scale {
   float factor;

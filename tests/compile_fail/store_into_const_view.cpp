@@ -1,4 +1,5 @@
-// expect: store into a view of Ptr<const T>: the kernel promised only to read there; make the parameter a Ptr<T>
+// expect: store into a view of Ptr<const T>: the kernel promised only to read there; make the
+// parameter a Ptr<T>
 #include "teeny/kernel.hpp"
 
 struct InPlace {
@@ -7,7 +8,8 @@ struct InPlace {
 #else
   void operator()(teeny::Ptr<const float> data, teeny::Int n) const {
 #endif
-    const auto row = teeny::view(data, {n});
-    teeny::store(row, {0}, teeny::load<64>(row, {0}) + 1);
-  }
-};
+      const auto row = teeny::view(data, {n});
+  teeny::store(row, {0}, teeny::load<64>(row, {0}) + 1);
+}
+}
+;

@@ -1,4 +1,5 @@
-// expect: store through Ptr<const T>: the kernel promised only to read there; make the parameter a Ptr<T>
+// expect: store through Ptr<const T>: the kernel promised only to read there; make the parameter a
+// Ptr<T>
 #include "teeny/kernel.hpp"
 
 struct InPlace {
@@ -7,7 +8,8 @@ struct InPlace {
 #else
   void operator()(teeny::Ptr<const float> data) const {
 #endif
-    const auto p = data + teeny::arange<64>();
-    teeny::store(p, teeny::load(p) + 1);
-  }
-};
+      const auto p = data + teeny::arange<64>();
+  teeny::store(p, teeny::load(p) + 1);
+}
+}
+;

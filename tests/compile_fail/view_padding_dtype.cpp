@@ -2,7 +2,8 @@
 #include "teeny/kernel.hpp"
 
 struct Corner {
-  void operator()(teeny::Ptr<const teeny::u8> image, teeny::Ptr<int> out, teeny::Int h, teeny::Int w) const {
+  void operator()(teeny::Ptr<const teeny::u8> image, teeny::Ptr<int> out, teeny::Int h,
+                  teeny::Int w) const {
     const auto picture = teeny::view(image, {h, w});
 #ifdef FIXED
     const auto tile = teeny::load<1, 64>(picture, {-1, 0}, {.padding = 128});

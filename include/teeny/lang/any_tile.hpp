@@ -72,7 +72,7 @@ AnyTile binary(ir::Opcode code, const Operand& a, const Operand& b);  // also po
 AnyTile compare(ir::Predicate predicate, const Operand& a, const Operand& b);
 AnyTile select(const AnyTile& condition, const Operand& yes, const Operand& no);
 AnyTile fused_multiply_add(const Operand& a, const Operand& b, const Operand& c);
-AnyTile invert(const AnyTile& x);       // !, bool only
+AnyTile invert(const AnyTile& x);  // !, bool only
 AnyTile constant(DType dtype, const Shape& shape, const Number& value);
 AnyTile program_position(int axis);
 AnyTile program_count(int axis);
@@ -86,8 +86,8 @@ AnyTile insert_axis(const AnyTile& x, int axis);
 
 AnyTile load_elements(const AnyTile& pointers, const std::optional<AnyTile>& mask,
                       const std::optional<Operand>& other, CacheHint cache);
-void store_elements(const AnyTile& pointers, const Operand& value, const std::optional<AnyTile>& mask,
-                    CacheHint cache);
+void store_elements(const AnyTile& pointers, const Operand& value,
+                    const std::optional<AnyTile>& mask, CacheHint cache);
 AnyTile matrix_product(const AnyTile& a, const AnyTile& b, const std::optional<AnyTile>& acc,
                        Precision precision);
 

@@ -20,8 +20,8 @@ struct DevicePtr {
   u64 address = 0;
 };
 
-/// What may be given for a Ptr<T> parameter. Specialise with is_pointer = true, `element_type` (const
-/// when it may only be read) and `static u64 address(const Arg&)`.
+/// What may be given for a Ptr<T> parameter. Specialise with is_pointer = true, `element_type`
+/// (const when it may only be read) and `static u64 address(const Arg&)`.
 template <class Arg>
 struct device_pointer_traits {
   static constexpr bool is_pointer = false;
@@ -68,8 +68,7 @@ template <class T, class Arg>
 struct ArgumentRules<Ptr<T>, Arg> {
   using element = typename device_pointer_traits<Arg>::element_type;
   static constexpr bool same = std::is_same_v<std::remove_const_t<element>, std::remove_const_t<T>>;
-  static constexpr bool would_break_const =
-      same && std::is_const_v<element> && !std::is_const_v<T>;
+  static constexpr bool would_break_const = same && std::is_const_v<element> && !std::is_const_v<T>;
   static constexpr bool fits = same && !would_break_const;
 };
 template <class T, class Arg>
@@ -86,7 +85,8 @@ constexpr void check_argument() {
     static_assert(sizeof(launch_argument_is_read_only_but_the_kernel_writes_there<
                          argument<Number>, wanted<Param>, found<Arg>>) != 0);
   } else if constexpr (!Rules::fits) {
-    static_assert(sizeof(launch_argument_does_not_fit<argument<Number>, wanted<Param>, found<Arg>>) != 0);
+    static_assert(
+        sizeof(launch_argument_does_not_fit<argument<Number>, wanted<Param>, found<Arg>>) != 0);
   }
 }
 
@@ -113,7 +113,8 @@ class LaunchArgument {
   }
   /// The 64 bits passed for a parameter of this type. Error(usage) naming kernel and argument (from
   /// 1) when the value does not fit.
-  [[nodiscard]] u64 bits(const ir::Type& parameter, std::size_t number, const KernelInstance& kernel) const;
+  [[nodiscard]] u64 bits(const ir::Type& parameter, std::size_t number,
+                         const KernelInstance& kernel) const;
 
  private:
   bool pointer_ = false;
@@ -123,7 +124,8 @@ class LaunchArgument {
   Number number_;
 };
 
-std::vector<u64> pack(const KernelInstance& kernel, const LaunchArgument* arguments, std::size_t count);
+std::vector<u64> pack(const KernelInstance& kernel, const LaunchArgument* arguments,
+                      std::size_t count);
 
 }  // namespace lang
 
@@ -131,22 +133,23 @@ std::vector<u64> pack(const KernelInstance& kernel, const LaunchArgument* argume
 template <class Param, class Arg>
 inline constexpr bool argument_matches = lang::ArgumentRules<Param, std::remove_cvref_t<Arg>>::fits;
 
-/// A compile error that names the first argument that does not fit kernel K: its number from 1, what
-/// is wanted and what was found.
+/// A compile error that names the first argument that does not fit kernel K: its number from 1,
+/// what is wanted and what was found.
 template <class K, class... Args>
 constexpr void check_arguments() {
   using Ps = typename lang::KernelTraits<K>::parameters;
   if constexpr (Ps::count != sizeof...(Args)) {
-    static_assert(sizeof(launch_wants_another_number_of_arguments<
-                         static_cast<int>(Ps::count), static_cast<int>(sizeof...(Args))>) != 0);
+    static_assert(
+        sizeof(launch_wants_another_number_of_arguments<static_cast<int>(Ps::count),
+                                                        static_cast<int>(sizeof...(Args))>) != 0);
   } else {
     lang::check_each(Ps{}, lang::Parameters<std::remove_cvref_t<Args>...>{},
                      std::index_sequence_for<Args...>{});
   }
 }
 
-/// One 64-bit slot for each parameter, the value in its low bytes (little-endian machines read it in
-/// place). Error(usage) when a value is out of its parameter's range.
+/// One 64-bit slot for each parameter, the value in its low bytes (little-endian machines read it
+/// in place). Error(usage) when a value is out of its parameter's range.
 template <class... Args>
 [[nodiscard]] std::vector<u64> pack_arguments(const KernelInstance& kernel, const Args&... args) {
   const std::vector<lang::LaunchArgument> list = {lang::LaunchArgument(args)...};

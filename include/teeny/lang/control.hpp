@@ -12,8 +12,8 @@
 
 namespace teeny {
 
-/// The integers lo, lo + step, ... below hi, as range() makes it. Index is Tile<i32>, another integer
-/// scalar, or AnyTile.
+/// The integers lo, lo + step, ... below hi, as range() makes it. Index is Tile<i32>, another
+/// integer scalar, or AnyTile.
 template <class Index>
 struct Range {
   AnyTile lo;
@@ -34,9 +34,8 @@ struct RangeIndex<B, Rest...> {
   static constexpr bool rest_has_tile = (TileLike<Rest> || ...);
   static_assert(!(StaticTile<B> && rest_has_tile) || std::is_same_v<B, rest> || Dynamic<rest>,
                 "the bounds of a range must be scalars of one integer dtype: cast<i64>(x)");
-  using type = std::conditional_t<
-      Dynamic<B> || (Dynamic<rest> && rest_has_tile), AnyTile,
-      std::conditional_t<StaticTile<B>, B, rest>>;
+  using type = std::conditional_t<Dynamic<B> || (Dynamic<rest> && rest_has_tile), AnyTile,
+                                  std::conditional_t<StaticTile<B>, B, rest>>;
 };
 
 AnyTile range_bound(const Operand& bound, DType dtype);
@@ -76,12 +75,14 @@ template <class Hi>
 ///     return std::tuple(s + x, q + x * x); });
 template <class Index, class S, class F>
 auto fold(const Range<Index>& over, const S& init, F&& body) {
-  static_assert(lang::State<S>::is_state, "the state of a fold is a tile or a std::tuple of tiles: full<f32>(0)");
-  using Result = std::decay_t<decltype(lang::call_with_state(
-      body, init, std::declval<const Index&>()))>;
-  static_assert(std::is_same_v<Result, S>,
-                "the body of a fold must return what it carries, dtype and shape unchanged: cast<T>, "
-                "or start from zeros<T, E...>()");
+  static_assert(lang::State<S>::is_state,
+                "the state of a fold is a tile or a std::tuple of tiles: full<f32>(0)");
+  using Result =
+      std::decay_t<decltype(lang::call_with_state(body, init, std::declval<const Index&>()))>;
+  static_assert(
+      std::is_same_v<Result, S>,
+      "the body of a fold must return what it carries, dtype and shape unchanged: cast<T>, "
+      "or start from zeros<T, E...>()");
   const auto region = [&](const AnyTile& index, const lang::Tiles& state) {
     return lang::State<S>::flatten(lang::call_with_state(body, lang::State<S>::rebuild(state),
                                                          lang::rebuild_one<Index>(index)));
@@ -93,8 +94,9 @@ auto fold(const Range<Index>& over, const S& init, F&& body) {
 /// A loop without state, for what its body stores: body(i).
 template <class Index, class F>
 void for_each(const Range<Index>& over, F&& body) {
-  static_assert(std::is_void_v<std::invoke_result_t<F&, Index>>,
-                "the body of for_each returns nothing: fold carries values from one step to the next");
+  static_assert(
+      std::is_void_v<std::invoke_result_t<F&, Index>>,
+      "the body of for_each returns nothing: fold carries values from one step to the next");
   lang::fold_range(over.lo, over.hi, over.step, {}, [&](const AnyTile& index, const lang::Tiles&) {
     body(lang::rebuild_one<Index>(index));
     return lang::Tiles{};
@@ -115,7 +117,8 @@ auto if_(const C& condition, Yes&& yes, No&& no) {
     lang::branch(
         condition, [&] { return yes(), lang::Tiles{}; }, [&] { return no(), lang::Tiles{}; });
   } else {
-    static_assert(lang::State<R>::is_state, "a branch of if_ returns a tile, a std::tuple of tiles, or nothing");
+    static_assert(lang::State<R>::is_state,
+                  "a branch of if_ returns a tile, a std::tuple of tiles, or nothing");
     return lang::State<R>::rebuild(lang::branch(
         condition, [&] { return lang::State<R>::flatten(yes()); },
         [&] { return lang::State<R>::flatten(no()); }));

@@ -7,8 +7,12 @@
 namespace teeny {
 
 /// This program's position in the grid along `axis` (0 to 2), and how many there are.
-[[nodiscard]] inline Int program_id(int axis) { return Int(lang::Trusted{}, lang::program_position(axis)); }
-[[nodiscard]] inline Int num_programs(int axis) { return Int(lang::Trusted{}, lang::program_count(axis)); }
+[[nodiscard]] inline Int program_id(int axis) {
+  return Int(lang::Trusted{}, lang::program_position(axis));
+}
+[[nodiscard]] inline Int num_programs(int axis) {
+  return Int(lang::Trusted{}, lang::program_count(axis));
+}
 
 /// 0, 1, ..., N - 1.
 template <int N>
@@ -21,7 +25,9 @@ template <int Lo, int Hi>
   return Tile<i32, Hi - Lo>(lang::Trusted{}, lang::iota(Lo, Hi - Lo));
 }
 /// i32[hi - lo], sizes known while recording.
-[[nodiscard]] inline AnyTile arange(std::int64_t lo, std::int64_t hi) { return lang::iota(lo, hi - lo); }
+[[nodiscard]] inline AnyTile arange(std::int64_t lo, std::int64_t hi) {
+  return lang::iota(lo, hi - lo);
+}
 
 /// `value`, a literal or a scalar, everywhere.
 template <Element T, int... E, class V>
@@ -29,10 +35,13 @@ template <Element T, int... E, class V>
   if constexpr (lang::Literal<V>) {
     static_assert(lang::literal_fits<T, V>,
                   "the value does not fit the dtype: a float only a float, a bool only a bool");
-    return Tile<T, E...>(lang::Trusted{}, lang::constant(dtype_of<T>, lang::shape_of(extents<E...>{}), value));
+    return Tile<T, E...>(lang::Trusted{},
+                         lang::constant(dtype_of<T>, lang::shape_of(extents<E...>{}), value));
   } else {
-    static_assert(std::is_same_v<V, Tile<T>>, "full<T, E...>(value) wants a literal or a scalar of dtype T");
-    return Tile<T, E...>(lang::Trusted{}, lang::broadcast_up(value, lang::shape_of(extents<E...>{})));
+    static_assert(std::is_same_v<V, Tile<T>>,
+                  "full<T, E...>(value) wants a literal or a scalar of dtype T");
+    return Tile<T, E...>(lang::Trusted{},
+                         lang::broadcast_up(value, lang::shape_of(extents<E...>{})));
   }
 }
 [[nodiscard]] inline AnyTile full(DType dtype, const Shape& shape, const lang::Operand& value) {

@@ -8,8 +8,9 @@
 
 namespace teeny {
 
-/// The same values in another dtype: to a float nearest even; float to integer truncates, saturates,
-/// NaN gives 0; integers wrap; to bool is != 0. Nothing is recorded when the dtype is U already.
+/// The same values in another dtype: to a float nearest even; float to integer truncates,
+/// saturates, NaN gives 0; integers wrap; to bool is != 0. Nothing is recorded when the dtype is U
+/// already.
 template <Element U, class T, int... E>
 [[nodiscard]] Tile<U, E...> cast(const Tile<T, E...>& x) {
   return Tile<U, E...>(lang::Trusted{}, lang::cast_to(x.any(), dtype_of<U>));
@@ -23,7 +24,9 @@ template <Element U, class T, int... E>
                 "bitcast wants two dtypes of one width: cast<U>(x) converts values");
   return Tile<U, E...>(lang::Trusted{}, lang::bitcast_to(x.any(), dtype_of<U>));
 }
-[[nodiscard]] inline AnyTile bitcast(const AnyTile& x, DType dtype) { return lang::bitcast_to(x, dtype); }
+[[nodiscard]] inline AnyTile bitcast(const AnyTile& x, DType dtype) {
+  return lang::bitcast_to(x, dtype);
+}
 
 namespace lang {
 
@@ -40,10 +43,10 @@ X float_function(const X& x) {
 
 }  // namespace lang
 
-#define TEENY_FLOAT_FUNCTION(NAME)                           \
-  template <lang::TileLike X>                                \
-  [[nodiscard]] X NAME(const X& x) {                         \
-    return lang::float_function<ir::Opcode::NAME>(x);        \
+#define TEENY_FLOAT_FUNCTION(NAME)                    \
+  template <lang::TileLike X>                         \
+  [[nodiscard]] X NAME(const X& x) {                  \
+    return lang::float_function<ir::Opcode::NAME>(x); \
   }
 TEENY_FLOAT_FUNCTION(exp)
 TEENY_FLOAT_FUNCTION(exp2)

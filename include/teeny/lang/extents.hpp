@@ -88,7 +88,8 @@ constexpr std::int64_t count(const Dims& a) {
 }
 
 /// Source::value, some Dims, as extents<...>.
-template <class Source, class Index = std::make_index_sequence<static_cast<std::size_t>(Source::value.rank)>>
+template <class Source,
+          class Index = std::make_index_sequence<static_cast<std::size_t>(Source::value.rank)>>
 struct AsExtents;
 template <class Source, std::size_t... I>
 struct AsExtents<Source, std::index_sequence<I...>> {

@@ -14,12 +14,15 @@ struct KernelInstance {
   std::string readable;  ///< demangled, for lists: "VectorAdd<float, 1024>"
   std::string name;      ///< an identifier: "VectorAdd"; the kernel's entry symbol
   std::string members;   ///< canonical text of its run-time members, "" when it has none
-  bool nameable = true;  ///< false for closures and types in unnamed namespaces: no record on a board
-  std::vector<ir::Type> signature;      ///< parameter types in order
-  std::function<ir::Kernel()> trace;    ///< records it, verified
+  bool nameable =
+      true;  ///< false for closures and types in unnamed namespaces: no record on a board
+  std::vector<ir::Type> signature;    ///< parameter types in order
+  std::function<ir::Kernel()> trace;  ///< records it, verified
 
   /// What a record on the board is found by: type, and members after a '|'.
-  [[nodiscard]] std::string record_key() const { return members.empty() ? type : type + "|" + members; }
+  [[nodiscard]] std::string record_key() const {
+    return members.empty() ? type : type + "|" + members;
+  }
 };
 
 /// Every kernel type that appears in a launch or compile expression of this program, with its

@@ -88,9 +88,13 @@ std::vector<ir::Type> types_of(Parameters<P...>) {
 
 template <class K>
 KernelOptions options_of(const K& kernel) {
-  if constexpr (requires { { kernel.options() } -> std::convertible_to<KernelOptions>; }) {
+  if constexpr (requires {
+                  { kernel.options() } -> std::convertible_to<KernelOptions>;
+                }) {
     return kernel.options();
-  } else if constexpr (requires { { kernel.options } -> std::convertible_to<KernelOptions>; }) {
+  } else if constexpr (requires {
+                         { kernel.options } -> std::convertible_to<KernelOptions>;
+                       }) {
     return kernel.options;
   } else {
     return {};
@@ -122,7 +126,8 @@ P parameter_from(const AnyTile& value) {
 }
 
 template <class K, class... P, std::size_t... I>
-void call_kernel(const K& kernel, const Tiles& values, Parameters<P...>, std::index_sequence<I...>) {
+void call_kernel(const K& kernel, const Tiles& values, Parameters<P...>,
+                 std::index_sequence<I...>) {
   kernel(parameter_from<P>(values[I])...);
 }
 

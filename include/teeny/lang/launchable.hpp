@@ -82,8 +82,8 @@ inline const Registration<K> registration{};
 
 }  // namespace lang
 
-/// Called by whatever launches or compiles a K: puts K in the Registry of every program that holds the
-/// call, whether or not it is reached.
+/// Called by whatever launches or compiles a K: puts K in the Registry of every program that holds
+/// the call, whether or not it is reached.
 template <class K>
 void ensure_registered() {
   lang::check_variants<K>();

@@ -109,8 +109,8 @@ struct is_sequence<std::array<T, N>> : std::true_type {};
 template <class T, class A>
 struct is_sequence<std::vector<T, A>> : std::true_type {};
 
-/// One member: bool, integers and enumerations in decimal, floats as their bits, DType by name, strings
-/// with their length, sequences in brackets, aggregates in braces.
+/// One member: bool, integers and enumerations in decimal, floats as their bits, DType by name,
+/// strings with their length, sequences in brackets, aggregates in braces.
 template <class T>
 void append_member(std::string& text, const T& value) {
   if constexpr (std::is_same_v<T, bool>) {

@@ -74,7 +74,7 @@ Operand stored(const V& value) {
 /// Named options of a load through Ptr<T, E...>.
 template <class T, int... E>
 struct LoadOptions {
-  lang::Mask<E...> mask = {};     ///< touch only these elements
+  lang::Mask<E...> mask = {};      ///< touch only these elements
   lang::Fill<T, E...> other = {};  ///< what the rest get; zeros when left out
   CacheHint cache = CacheHint::automatic;
 };
@@ -99,8 +99,8 @@ template <class T, int... E>
 [[nodiscard]] Tile<std::remove_const_t<T>, E...> load(
     const Ptr<T, E...>& pointers, const LoadOptions<std::remove_const_t<T>, E...>& options = {}) {
   return Tile<std::remove_const_t<T>, E...>(
-      lang::Trusted{}, lang::load_elements(pointers.any(), options.mask.get(), options.other.get(),
-                                           options.cache));
+      lang::Trusted{},
+      lang::load_elements(pointers.any(), options.mask.get(), options.other.get(), options.cache));
 }
 template <class T, int... E, lang::BoolTile M>
 [[nodiscard]] Tile<std::remove_const_t<T>, E...> load(const Ptr<T, E...>& pointers, const M& mask) {
@@ -118,14 +118,16 @@ template <class T, int... E, lang::BoolTile M>
 template <class T, int... E, class V>
   requires(lang::TileLike<V> || lang::Literal<V>)
 void store(const Ptr<T, E...>& pointers, const V& value, const StoreOptions<E...>& options = {}) {
-  lang::store_elements(pointers.any(), lang::stored<T, E...>(value), options.mask.get(), options.cache);
+  lang::store_elements(pointers.any(), lang::stored<T, E...>(value), options.mask.get(),
+                       options.cache);
 }
 template <class T, int... E, class V, lang::BoolTile M>
   requires(lang::TileLike<V> || lang::Literal<V>)
 void store(const Ptr<T, E...>& pointers, const V& value, const M& mask) {
   store(pointers, value, StoreOptions<E...>{.mask = mask});
 }
-inline void store(const AnyPtr& pointers, const lang::Operand& value, const AnyStoreOptions& options = {}) {
+inline void store(const AnyPtr& pointers, const lang::Operand& value,
+                  const AnyStoreOptions& options = {}) {
   lang::store_elements(pointers, value, options.mask, options.cache);
 }
 inline void store(const AnyPtr& pointers, const lang::Operand& value, const AnyTile& mask) {

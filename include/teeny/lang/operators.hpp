@@ -66,11 +66,11 @@ concept Offsets = TileLike<X> || Literal<X>;
 
 }  // namespace lang
 
-#define TEENY_BINARY_OPERATOR(SYMBOL, RECORD)                           \
-  template <class A, class B>                                           \
-    requires lang::Operands<A, B>                                       \
-  [[nodiscard]] auto operator SYMBOL(const A & a, const B & b) {        \
-    return lang::RECORD(a, b);                                          \
+#define TEENY_BINARY_OPERATOR(SYMBOL, RECORD)                  \
+  template <class A, class B>                                  \
+    requires lang::Operands<A, B>                              \
+  [[nodiscard]] auto operator SYMBOL(const A& a, const B& b) { \
+    return lang::RECORD(a, b);                                 \
   }
 TEENY_BINARY_OPERATOR(+, arithmetic<ir::Opcode::add>)
 TEENY_BINARY_OPERATOR(-, arithmetic<ir::Opcode::sub>)
@@ -90,8 +90,8 @@ TEENY_BINARY_OPERATOR(>, comparison<ir::Predicate::gt>)
 TEENY_BINARY_OPERATOR(>=, comparison<ir::Predicate::ge>)
 #undef TEENY_BINARY_OPERATOR
 
-// && and || would look as if they skipped their right side: here only so that the compiler says what
-// to write instead.
+// && and || would look as if they skipped their right side: here only so that the compiler says
+// what to write instead.
 template <class A, class B>
   requires lang::Operands<A, B>
 auto operator&&(const A& a, const B& b) {
@@ -122,7 +122,7 @@ template <class T, int... E, lang::Offsets I>
 #define TEENY_ASSIGN_OPERATOR(SYMBOL, PLAIN)                                                       \
   template <class A, class B>                                                                      \
     requires((lang::TileLike<A> || lang::StaticPtr<A>) && (lang::TileLike<B> || lang::Literal<B>)) \
-  A& operator SYMBOL(A& a, const B& b) {                                                           \
+  A& operator SYMBOL(A & a, const B & b) {                                                         \
     using R = decltype(a PLAIN b);                                                                 \
     if constexpr (lang::Dynamic<R>) {                                                              \
       return a = A(a PLAIN b);                                                                     \

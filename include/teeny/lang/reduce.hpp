@@ -15,7 +15,8 @@ template <class X, int Axis>
 struct Reduced {
   static constexpr int rank = dims_of(typename X::shape{}).rank;
   static constexpr int axis = Axis < 0 ? Axis + rank : Axis;
-  static_assert(axis >= 0 && axis < rank, "there is no such axis: a tile of rank R has 0 to R - 1, and -1 is the last");
+  static_assert(axis >= 0 && axis < rank,
+                "there is no such axis: a tile of rank R has 0 to R - 1, and -1 is the last");
   using shape = typename Without<typename X::shape, axis>::type;
   template <class T>
   using tile = tile_of<T, shape>;
@@ -26,7 +27,8 @@ auto reduce_numbers(ir::Opcode code, const X& x) {
   static_assert(!std::is_same_v<typename X::element, bool>,
                 "a reduction wants numbers: sum<Axis>(cast<i32>(mask)) counts a mask");
   using R = Reduced<X, Axis>;
-  return typename R::template tile<typename X::element>(Trusted{}, reduce_axis(code, x.any(), R::axis));
+  return typename R::template tile<typename X::element>(Trusted{},
+                                                        reduce_axis(code, x.any(), R::axis));
 }
 
 template <int Axis, class X>
@@ -38,15 +40,16 @@ auto find_extreme(const X& x, bool largest) {
 
 }  // namespace lang
 
-/// x without axis `Axis` (-1 the last): its elements combined by `combine(Scalar<T>, Scalar<T>)`, an
-/// associative and commutative function, in an order that each device chooses.
+/// x without axis `Axis` (-1 the last): its elements combined by `combine(Scalar<T>, Scalar<T>)`,
+/// an associative and commutative function, in an order that each device chooses.
 template <int Axis, class T, int... E, class F>
 [[nodiscard]] auto reduce(const Tile<T, E...>& x, F&& combine) {
   using R = lang::Reduced<Tile<T, E...>, Axis>;
   static_assert(std::is_same_v<std::invoke_result_t<F&, Scalar<T>, Scalar<T>>, Scalar<T>>,
                 "the function given to reduce must return a scalar of the tile's dtype");
   const auto region = [&](const lang::Tiles& left, const lang::Tiles& right) {
-    return lang::Tiles{combine(Scalar<T>(lang::Trusted{}, left[0]), Scalar<T>(lang::Trusted{}, right[0])).any()};
+    return lang::Tiles{
+        combine(Scalar<T>(lang::Trusted{}, left[0]), Scalar<T>(lang::Trusted{}, right[0])).any()};
   };
   return typename R::template tile<T>(lang::Trusted{},
                                       lang::reduce_axis(lang::Tiles{x.any()}, R::axis, region)[0]);
@@ -75,9 +78,10 @@ template <int Axis, class First, class... Rest, class F>
 /// The same with the axis known while recording.
 [[nodiscard]] inline AnyTile reduce(const AnyTile& x, int axis,
                                     const std::function<AnyTile(AnyTile, AnyTile)>& combine) {
-  return lang::reduce_axis(lang::Tiles{x}, axis, [&](const lang::Tiles& left, const lang::Tiles& right) {
-    return lang::Tiles{combine(left[0], right[0])};
-  })[0];
+  return lang::reduce_axis(lang::Tiles{x}, axis,
+                           [&](const lang::Tiles& left, const lang::Tiles& right) {
+                             return lang::Tiles{combine(left[0], right[0])};
+                           })[0];
 }
 
 /// The sum along `Axis`, in x's dtype (f16 and bf16 are summed in f32 and rounded once).
@@ -94,8 +98,8 @@ template <int Axis, class T, int... E>
 [[nodiscard]] auto min(const Tile<T, E...>& x) {
   return lang::reduce_numbers<Axis>(ir::Opcode::minimum, x);
 }
-/// Where along `Axis` the largest or smallest element is, as i32: the first of equals; the first NaN
-/// if there is one.
+/// Where along `Axis` the largest or smallest element is, as i32: the first of equals; the first
+/// NaN if there is one.
 template <int Axis, class T, int... E>
 [[nodiscard]] auto argmax(const Tile<T, E...>& x) {
   return lang::find_extreme<Axis>(x, true);
@@ -106,15 +110,15 @@ template <int Axis, class T, int... E>
 }
 
 /// Over all axes: a scalar.
-#define TEENY_REDUCE_ALL(NAME, CODE)                                                              \
-  template <class T, int... E>                                                                    \
-  [[nodiscard]] Scalar<T> NAME(const Tile<T, E...>& x) {                                          \
-    static_assert(!std::is_same_v<T, bool>, "wanted numbers: cast<i32>(mask)");                   \
-    return Scalar<T>(lang::Trusted{}, lang::reduce_all(CODE, x.any()));                           \
-  }                                                                                               \
-  [[nodiscard]] inline AnyTile NAME(const AnyTile& x) { return lang::reduce_all(CODE, x); }       \
-  [[nodiscard]] inline AnyTile NAME(const AnyTile& x, int axis) {                                 \
-    return lang::reduce_axis(CODE, x, axis);                                                      \
+#define TEENY_REDUCE_ALL(NAME, CODE)                                                        \
+  template <class T, int... E>                                                              \
+  [[nodiscard]] Scalar<T> NAME(const Tile<T, E...>& x) {                                    \
+    static_assert(!std::is_same_v<T, bool>, "wanted numbers: cast<i32>(mask)");             \
+    return Scalar<T>(lang::Trusted{}, lang::reduce_all(CODE, x.any()));                     \
+  }                                                                                         \
+  [[nodiscard]] inline AnyTile NAME(const AnyTile& x) { return lang::reduce_all(CODE, x); } \
+  [[nodiscard]] inline AnyTile NAME(const AnyTile& x, int axis) {                           \
+    return lang::reduce_axis(CODE, x, axis);                                                \
   }
 TEENY_REDUCE_ALL(sum, ir::Opcode::add)
 TEENY_REDUCE_ALL(max, ir::Opcode::maximum)

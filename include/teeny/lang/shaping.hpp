@@ -10,12 +10,14 @@ namespace teeny {
 template <int... E, class T, int... F>
 [[nodiscard]] Tile<T, E...> broadcast_to(const Tile<T, F...>& x) {
   lang::check_broadcasts_to<extents<F...>, extents<E...>>();
-  return Tile<T, E...>(lang::Trusted{}, lang::broadcast_up(x.any(), lang::shape_of(extents<E...>{})));
+  return Tile<T, E...>(lang::Trusted{},
+                       lang::broadcast_up(x.any(), lang::shape_of(extents<E...>{})));
 }
 template <int... E, class T, int... F>
 [[nodiscard]] Ptr<T, E...> broadcast_to(const Ptr<T, F...>& x) {
   lang::check_broadcasts_to<extents<F...>, extents<E...>>();
-  return Ptr<T, E...>(lang::Trusted{}, lang::broadcast_up(x.any(), lang::shape_of(extents<E...>{})));
+  return Ptr<T, E...>(lang::Trusted{},
+                      lang::broadcast_up(x.any(), lang::shape_of(extents<E...>{})));
 }
 [[nodiscard]] inline AnyTile broadcast_to(const AnyTile& x, const Shape& shape) {
   return lang::broadcast_up(x, shape);
@@ -34,20 +36,27 @@ template <int Axis, class X>
   if constexpr (lang::StaticPtr<X>) {
     return lang::ptr_of<typename X::element, To>(lang::Trusted{}, lang::insert_axis(x.any(), axis));
   } else {
-    return lang::tile_of<typename X::element, To>(lang::Trusted{}, lang::insert_axis(x.any(), axis));
+    return lang::tile_of<typename X::element, To>(lang::Trusted{},
+                                                  lang::insert_axis(x.any(), axis));
   }
 }
-[[nodiscard]] inline AnyTile expand_dims(const AnyTile& x, int axis) { return lang::insert_axis(x, axis); }
+[[nodiscard]] inline AnyTile expand_dims(const AnyTile& x, int axis) {
+  return lang::insert_axis(x, axis);
+}
 
 /// The elements of x in row-major order in other extents.
 template <int... E, class T, int... F>
 [[nodiscard]] Tile<T, E...> reshape(const Tile<T, F...>& x) {
-  if constexpr (lang::count(lang::dims_of(extents<E...>{})) != lang::count(lang::dims_of(extents<F...>{}))) {
-    static_assert(sizeof(reshape_changes_the_number_of_elements<extents<F...>, extents<E...>>) != 0);
+  if constexpr (lang::count(lang::dims_of(extents<E...>{})) !=
+                lang::count(lang::dims_of(extents<F...>{}))) {
+    static_assert(sizeof(reshape_changes_the_number_of_elements<extents<F...>, extents<E...>>) !=
+                  0);
   }
   return Tile<T, E...>(lang::Trusted{}, lang::reshape_to(x.any(), lang::shape_of(extents<E...>{})));
 }
-[[nodiscard]] inline AnyTile reshape(const AnyTile& x, const Shape& shape) { return lang::reshape_to(x, shape); }
+[[nodiscard]] inline AnyTile reshape(const AnyTile& x, const Shape& shape) {
+  return lang::reshape_to(x, shape);
+}
 
 namespace lang {
 

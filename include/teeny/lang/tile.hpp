@@ -15,8 +15,8 @@ template <int... E>
 inline constexpr bool extents_are_powers_of_two = ((E > 0 && (E & (E - 1)) == 0) && ...);
 }  // namespace lang
 
-/// A tile of a kernel being recorded: elements of T in the extents E, outermost first; a scalar when
-/// there are none. Immutable as a value: operators make new tiles, assignment renames.
+/// A tile of a kernel being recorded: elements of T in the extents E, outermost first; a scalar
+/// when there are none. Immutable as a value: operators make new tiles, assignment renames.
 ///  * T is one of bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64, each extent a power of two;
 ///  * two tiles combine when their T are the same (cast<U> converts) and their shapes broadcast as
 ///    NumPy's do; a C++ literal becomes a T;
@@ -37,7 +37,9 @@ class Tile {
 
   [[nodiscard]] const AnyTile& any() const noexcept { return value_; }
   operator AnyTile() const { return value_; }
-  [[nodiscard]] static ir::Type type() { return ir::Type::tile(dtype_of<T>, lang::shape_of(shape{})); }
+  [[nodiscard]] static ir::Type type() {
+    return ir::Type::tile(dtype_of<T>, lang::shape_of(shape{}));
+  }
   static constexpr int rank = static_cast<int>(sizeof...(E));
 
   /// A bool of the kernel is not known while it is recorded.
@@ -59,7 +61,8 @@ using Scalar = Tile<T>;
 using Int = Tile<i32>;
 
 /// Pointers into device memory in the extents E; Ptr<T> is one pointer. Ptr<const T> promises that
-/// the kernel only reads there, and that nothing writes there while it runs. Offsets count elements.
+/// the kernel only reads there, and that nothing writes there while it runs. Offsets count
+/// elements.
 template <class T, int... E>
 class Ptr {
   static_assert(Element<std::remove_const_t<T>>,
@@ -136,7 +139,9 @@ template <class T, class Extents>
 using ptr_of = typename PtrOf<T, Extents>::type;
 
 template <Literal L>
-Operand operand(L literal) { return Operand(literal); }
+Operand operand(L literal) {
+  return Operand(literal);
+}
 template <class X>
   requires(TileLike<X> || StaticPtr<X>)
 Operand operand(const X& x) {
@@ -155,9 +160,10 @@ struct Combined<Tile<T, E...>, Tile<U, F...>> {
 };
 template <class T, int... E, Literal L>
 struct Combined<Tile<T, E...>, L> {
-  static_assert(!(is_int(dtype_of<T>) && is_float_literal<L>),
-                "a float literal does not mix with an integer tile: write an integer, or cast<f32>(x) "
-                "the tile");
+  static_assert(
+      !(is_int(dtype_of<T>) && is_float_literal<L>),
+      "a float literal does not mix with an integer tile: write an integer, or cast<f32>(x) "
+      "the tile");
   static_assert((is_int(dtype_of<T>) && is_float_literal<L>) || literal_fits<T, L>,
                 "bool and numbers do not mix: compare the tile, or cast<T>(x) it");
   using element = T;
@@ -167,7 +173,8 @@ template <Literal L, class T, int... E>
 struct Combined<L, Tile<T, E...>> : Combined<Tile<T, E...>, L> {};
 template <Literal A, Literal B>
 struct Combined<A, B> {
-  static_assert(Literal<A> && !Literal<B>, "at least one of the choices must be a tile: full<T>(value)");
+  static_assert(Literal<A> && !Literal<B>,
+                "at least one of the choices must be a tile: full<T>(value)");
 };
 
 /// Of three operands, literals among them.

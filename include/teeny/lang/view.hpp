@@ -69,8 +69,8 @@ class Padding {
 
 }  // namespace lang
 
-/// Memory at `base` as an array of `Rank` axes: element (i, j, ...) lies at base + i * stride[0] + j *
-/// stride[1] + ..., in elements, and exists where 0 <= i < extent[0] and so on. Made by view().
+/// Memory at `base` as an array of `Rank` axes: element (i, j, ...) lies at base + i * stride[0] +
+/// j * stride[1] + ..., in elements, and exists where 0 <= i < extent[0] and so on. Made by view().
 template <class T, int Rank>
 class View {
  public:
@@ -96,15 +96,18 @@ class AnyView {
   lang::ViewParts parts_;
 };
 
-/// view(image, {height, width}, {stride, 1}): extents and strides are C++ integers or integers of the
-/// kernel, strides count elements and may be 0 or negative. Row-major when left out. Up to 8 axes.
+/// view(image, {height, width}, {stride, 1}): extents and strides are C++ integers or integers of
+/// the kernel, strides count elements and may be 0 or negative. Row-major when left out. Up to 8
+/// axes.
 template <class T, std::size_t Rank>
-[[nodiscard]] View<T, static_cast<int>(Rank)> view(const Ptr<T>& base, const lang::Index (&sizes)[Rank],
+[[nodiscard]] View<T, static_cast<int>(Rank)> view(const Ptr<T>& base,
+                                                   const lang::Index (&sizes)[Rank],
                                                    const lang::Index (&strides)[Rank]) {
   return View<T, static_cast<int>(Rank)>(lang::make_view(base.any(), sizes, Rank, strides, Rank));
 }
 template <class T, std::size_t Rank>
-[[nodiscard]] View<T, static_cast<int>(Rank)> view(const Ptr<T>& base, const lang::Index (&sizes)[Rank]) {
+[[nodiscard]] View<T, static_cast<int>(Rank)> view(const Ptr<T>& base,
+                                                   const lang::Index (&sizes)[Rank]) {
   return View<T, static_cast<int>(Rank)>(lang::make_view(base.any(), sizes, Rank, nullptr, 0));
 }
 [[nodiscard]] inline AnyView view(const AnyPtr& base, const std::vector<lang::Index>& sizes,
@@ -123,9 +126,9 @@ struct AnyViewLoadOptions {
   std::optional<lang::Number> padding = {};
 };
 
-/// The tile of extents E whose first element is at the offsets `at`, counted in elements, negative or
-/// past the end as it comes: load<8, 64>(image, {row - 1, column - 1}). Elements outside of the view
-/// are not touched and get the padding.
+/// The tile of extents E whose first element is at the offsets `at`, counted in elements, negative
+/// or past the end as it comes: load<8, 64>(image, {row - 1, column - 1}). Elements outside of the
+/// view are not touched and get the padding.
 template <int... E, class T, int Rank, std::size_t Count>
 [[nodiscard]] Tile<std::remove_const_t<T>, E...> load(
     const View<T, Rank>& from, const lang::Index (&at)[Count],
@@ -138,9 +141,9 @@ template <int... E, class T, int Rank, std::size_t Count>
       lang::Trusted{}, lang::load_tile(from.parts(), at, Count, lang::shape_of(extents<E...>{}),
                                        options.padding.get()));
 }
-[[nodiscard]] inline AnyTile load(const AnyView& from, const Shape& shape,
-                                  const std::vector<lang::Index>& at,
-                                  const AnyViewLoadOptions& options = {}) {
+/// The same with the tile's extents known while recording: load(view, {row, column}, {8, 64}).
+[[nodiscard]] inline AnyTile load(const AnyView& from, const std::vector<lang::Index>& at,
+                                  const Shape& shape, const AnyViewLoadOptions& options = {}) {
   const bool truth = from.dtype() == DType::boolean;
   const lang::Number zero = truth ? lang::Number(false) : lang::Number(0);
   return lang::load_tile(from.parts(), at.data(), at.size(), shape, options.padding.value_or(zero));
@@ -154,13 +157,16 @@ void store(const View<T, Rank>& to, const lang::Index (&at)[Count], const V& til
   static_assert(Count == static_cast<std::size_t>(Rank),
                 "store(view, at, tile) wants as many offsets as the view has axes");
   if constexpr (lang::StaticTile<V>) {
-    static_assert(!std::is_const_v<T>,
-                  "store into a view of Ptr<const T>: the kernel promised only to read there; make the "
-                  "parameter a Ptr<T>");
-    static_assert(std::is_same_v<typename V::element, T> || std::is_const_v<T>,
-                  "the stored tile has another dtype than the view: store(view, at, cast<T>(tile))");
+    static_assert(
+        !std::is_const_v<T>,
+        "store into a view of Ptr<const T>: the kernel promised only to read there; make the "
+        "parameter a Ptr<T>");
+    static_assert(
+        std::is_same_v<typename V::element, T> || std::is_const_v<T>,
+        "the stored tile has another dtype than the view: store(view, at, cast<T>(tile))");
     static_assert(V::rank == Rank, "the stored tile must have as many axes as the view");
-    lang::store_tile(to.parts(), at, Count, lang::operand(tile), lang::shape_of(typename V::shape{}));
+    lang::store_tile(to.parts(), at, Count, lang::operand(tile),
+                     lang::shape_of(typename V::shape{}));
   } else {
     lang::store_tile(to.parts(), at, Count, lang::operand(tile), tile.shape());
   }
