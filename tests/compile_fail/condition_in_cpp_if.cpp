@@ -1,5 +1,4 @@
-// expect: a tile is not a C\+\+ bool, its value is not known while recording: use if_\(\) or
-// where\(\)
+// expect: a tile is not a C\+\+ bool, its value is not known while recording: use if_\(\) or where\(\)
 #include "teeny/kernel.hpp"
 
 struct Guard {

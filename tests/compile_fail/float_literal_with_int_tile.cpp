@@ -1,5 +1,4 @@
-// expect: a float literal does not mix with an integer tile: write an integer, or cast<f32>\(x\)
-// the tile
+// expect: a float literal does not mix with an integer tile: write an integer, or cast<f32>\(x\) the tile
 #include "teeny/kernel.hpp"
 
 struct Halves {

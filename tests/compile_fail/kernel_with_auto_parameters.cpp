@@ -1,5 +1,4 @@
-// expect: a kernel is a function object with one operator\(\) const, not overloaded, without auto
-// parameters
+// expect: a kernel is a function object with one operator\(\) const, not overloaded, without auto parameters
 #include "launch_support.hpp"
 
 struct Clear {

@@ -1,5 +1,4 @@
-// expect: launch_argument_does_not_fit<teeny::argument<4>, teeny::wanted<teeny::Tile<int> ?>,
-// teeny::found<double> ?>
+// expect: launch_argument_does_not_fit<teeny::argument<4>, teeny::wanted<teeny::Tile<int> ?>, teeny::found<double> ?>
 #include "launch_support.hpp"
 
 void run(teeny::DevicePtr<float> a, teeny::DevicePtr<float> b) {

@@ -1,5 +1,4 @@
-// expect: launch_argument_does_not_fit<teeny::argument<2>, teeny::wanted<teeny::Ptr<(const
-// float|float const)> ?>, teeny::found<teeny::DevicePtr<double> ?> ?>
+// expect: launch_argument_does_not_fit<teeny::argument<2>, teeny::wanted<teeny::Ptr<(const float|float const)> ?>, teeny::found<teeny::DevicePtr<double> ?> ?>
 #include "launch_support.hpp"
 
 void run(teeny::DevicePtr<float> a, teeny::DevicePtr<float> b, teeny::DevicePtr<double> d) {

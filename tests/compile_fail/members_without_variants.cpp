@@ -1,5 +1,4 @@
-// expect: this kernel has run-time members but declares no variants, so it could not be compiled
-// ahead of time
+// expect: this kernel has run-time members but declares no variants, so it could not be compiled ahead of time
 #include <vector>
 
 #include "launch_support.hpp"

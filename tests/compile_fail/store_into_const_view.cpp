@@ -1,5 +1,4 @@
-// expect: store into a view of Ptr<const T>: the kernel promised only to read there; make the
-// parameter a Ptr<T>
+// expect: store into a view of Ptr<const T>: the kernel promised only to read there; make the parameter a Ptr<T>
 #include "teeny/kernel.hpp"
 
 struct InPlace {

@@ -1,5 +1,4 @@
-// expect: store through Ptr<const T>: the kernel promised only to read there; make the parameter a
-// Ptr<T>
+// expect: store through Ptr<const T>: the kernel promised only to read there; make the parameter a Ptr<T>
 #include "teeny/kernel.hpp"
 
 struct InPlace {

@@ -1,5 +1,4 @@
-// expect: the stored value has another dtype than the pointer points to: store\(p,
-// cast<T>\(value\)\)
+// expect: the stored value has another dtype than the pointer points to: store\(p, cast<T>\(value\)\)
 #include "teeny/kernel.hpp"
 
 struct Halve {
