@@ -88,7 +88,7 @@ int run_tool(int argc, const char* const* argv) {
     add_check(app, session);
     add_aot(app, session);
     add_package(app, session);
-    //P add_deploy(app, session);
+    add_deploy(app, session);
     add_boards(app, session);
     return parse_and_run(session, app, {argv + 1, argv + argc});
   } catch (const Error& error) {

@@ -69,6 +69,38 @@ std::vector<std::string> names_of(const std::vector<TargetInfo>& targets, bool e
   return names;
 }
 
+// The name that -DNAME=... or -DNAME:TYPE=... defines; nullopt for another word.
+std::optional<std::string> defined_name(const std::string& word) {
+  if (word.rfind("-D", 0) != 0) return std::nullopt;
+  const auto end = word.find_first_of(":=");
+  if (end == std::string::npos || end == 2) return std::nullopt;
+  return word.substr(2, end - 2);
+}
+
+// What makes CMake forget what an earlier configure step was told and this one is not: -UNAME
+// words. nullopt when more has changed than definitions, so that the cache must go. A stamp is a
+// digest and words, joined by zero bytes.
+std::optional<std::vector<std::string>> forgetting_words(const std::string& before,
+                                                         const std::string& now) {
+  const auto old_words = split(before, '\0');
+  const auto new_words = split(now, '\0');
+  std::set<std::string> old_names;
+  std::vector<std::string> old_rest;
+  std::vector<std::string> new_rest;
+  for (const auto& word : old_words) {
+    if (const auto name = defined_name(word)) old_names.insert(*name);
+    else old_rest.push_back(word);
+  }
+  for (const auto& word : new_words) {
+    if (const auto name = defined_name(word)) old_names.erase(*name);
+    else new_rest.push_back(word);
+  }
+  if (old_rest != new_rest) return std::nullopt;
+  std::vector<std::string> forget;
+  for (const auto& name : old_names) forget.push_back("-U" + name);
+  return forget;
+}
+
 Error no_such_target(const std::string& flag, const std::string& name,
                      const std::vector<std::string>& names) {
   const auto close = nearest(name, names);
@@ -166,23 +198,27 @@ void BuildTree::write_inputs() const {
 void BuildTree::configure() {
   write_inputs();
   std::vector<std::string> words = configure_words();
-  std::string stamp = sources_of_inputs(directory_ / ".teeny");
-  for (const auto& word : words) stamp += word + '\0';
-  const fs::path stamp_file = directory_ / ".teeny" / "configured";
-  const auto before = read_file_if_exists(stamp_file);
-  if (before == stamp) {
+  const fs::path inputs = directory_ / ".teeny";
+  const std::string stamp = sources_of_inputs(inputs) + '\0' + join(words, std::string_view("\0", 1));
+  // What was tried last, whether it went well or not, and what went well last.
+  const auto tried = read_file_if_exists(inputs / "tried");
+  if (read_file_if_exists(inputs / "configured") == stamp && tried == stamp) {
     if (auto model = read_file_api_reply(directory_)) {
       codemodel_ = std::move(*model);
       return;
     }
   }
-  // Another set of words: what CMake remembers of the old ones must not linger.
-  if (fs::exists(directory_ / "CMakeCache.txt")) words.insert(words.begin() + 1, "--fresh");
+  if (fs::exists(directory_ / "CMakeCache.txt")) {
+    const auto forget = tried ? forgetting_words(*tried, stamp) : std::nullopt;
+    const std::vector<std::string> fresh = {"--fresh"};
+    const auto& more = forget ? *forget : fresh;
+    words.insert(words.begin() + 1, more.begin(), more.end());
+  }
   log(LogLevel::notice, "configuring " + root_.string() + " for " + where());
+  write_file(inputs / "tried", stamp);
   Command command{words};
   command.environment = environment();
   command.clear_environment = true;
-  fs::remove(stamp_file);
   const auto result = run(command);
   if (result.exit_code != 0) {
     throw Error(ErrorKind::input,
@@ -197,7 +233,7 @@ void BuildTree::configure() {
   }
   codemodel_ = std::move(*model);
   check_features();
-  write_file(stamp_file, stamp);
+  write_file(inputs / "configured", stamp);
 }
 
 void BuildTree::check_features() const {

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "teeny/base/files.hpp"
+#include "teeny/base/process.hpp"
+
+namespace teeny::tool {
+
+/// The one way to a board: every command that reaches one uses this, so a port, a key or a
+/// configuration given once holds for ssh and rsync alike. Host-key checks are the user's own; without
+/// a terminal nothing is ever asked. All calls share one connection.
+class Transport {
+ public:
+  /// `host` as ssh knows it: [user@]name or an alias. `ssh`: the command before it, "ssh -p 2222".
+  /// Error(usage) for a host that could be read as an option, a path or two words.
+  Transport(std::string host, const std::string& ssh);
+  ~Transport();
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+
+  [[nodiscard]] const std::string& host() const noexcept { return host_; }
+
+  /// Runs a POSIX shell script on the board with $1, $2... set. The result as it came: see `failure`.
+  [[nodiscard]] ProcessResult script(const std::string& text,
+                                     const std::vector<std::string>& arguments) const;
+  /// The same, with its output; Error when it does not end with 0. `what` says what was tried.
+  std::string require_script(const std::string& what, const std::string& text,
+                             const std::vector<std::string>& arguments) const;
+
+  /// Copies the contents of a directory into one on the board, which exists, with rsync; files that
+  /// are not in `from` go away. `like`: a directory on the board, relative to `to`, whose equal
+  /// files are linked and not sent. Returns the bytes sent.
+  std::uint64_t rsync(const std::filesystem::path& from, const std::string& to,
+                      const std::optional<std::string>& like) const;
+  /// The same without rsync: a tar stream into an empty directory on the board.
+  std::uint64_t send_tar(const std::filesystem::path& from, const std::string& to) const;
+
+  /// What a user types to run a command there: for messages.
+  [[nodiscard]] std::string typed(const std::string& command) const;
+
+ private:
+  [[nodiscard]] std::vector<std::string> words_with(const std::vector<std::string>& more) const;
+  [[noreturn]] void fail(const std::string& what, const ProcessResult& result) const;
+  [[noreturn]] void fail_rsync(const ProcessResult& result) const;
+  [[noreturn]] void fail_host_key(const std::string& what, const std::string& error) const;
+  [[nodiscard]] std::string fingerprint() const;
+
+  std::string host_;
+  std::vector<std::string> user_words_;  ///< the user's own --ssh
+  std::vector<std::string> words_;       ///< with our options
+  std::unique_ptr<TemporaryDirectory> connection_;  ///< holds the shared connection's socket
+};
+
+}  // namespace teeny::tool

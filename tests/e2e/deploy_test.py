@@ -1,0 +1,235 @@
+"""`teeny deploy` against the emulated board: a real ssh server, a real rsync, a file system to break.
+
+P40: awkward remote paths. P41: one transport carries port and configuration everywhere. P42: no
+terminal, no waiting. P43: the board's tree equals the manifest. P44: success only after the board
+verified.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BUILD = os.environ["TEENY_BUILD_DIR"]
+SOURCE = os.environ["TEENY_SOURCE_DIR"]
+TEENY = os.path.join(BUILD, "bin", "teeny")
+BOARD = os.path.join(SOURCE, "tests", "board", "board")
+DEST = "apps/it's a \"demo\" $HOME é"
+
+
+def write(path, data, mode=0o644):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(data)
+    os.chmod(path, mode)
+
+
+def make_package(directory, files, triple="aarch64-linux-gnu"):
+    """A package with the given files (path -> bytes) and a manifest that tells of them."""
+    shutil.rmtree(directory, ignore_errors=True)
+    entries = []
+    for path, data in sorted(files.items()):
+        mode = 0o755 if path.startswith("bin/") else 0o644
+        write(os.path.join(directory, path), data, mode)
+        entries.append({"path": path, "mode": f"{mode:04o}", "size": len(data),
+                        "sha256": hashlib.sha256(data).hexdigest()})
+    manifest = {"schema": "teeny-package/1", "name": "demo", "board": "jetson-orin-nano@6.0",
+                "triple": triple, "programs": ["hello"], "devices": [], "files": entries}
+    write(os.path.join(directory, "conf", "manifest.json"), json.dumps(manifest).encode())
+    with open(os.path.join(directory, "conf", "manifest.json"), "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+class Deploy(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.base = tempfile.mkdtemp(prefix="teeny deploy 'é $")
+        cls.board = tempfile.mkdtemp(prefix="teeny-board-")
+        started = subprocess.run([BOARD, "start", cls.board], stdout=subprocess.PIPE, text=True, check=False)
+        if started.returncode == 77:
+            raise unittest.SkipTest("no emulated board on this machine")
+        assert started.returncode == 0
+        cls.config = started.stdout.strip()
+        cls.root = os.path.join(cls.board, "root")
+        cls.package = os.path.join(cls.base, "package")
+
+    @classmethod
+    def tearDownClass(cls):
+        if hasattr(cls, "config"):
+            subprocess.run([BOARD, "stop", cls.board], check=True)
+        shutil.rmtree(cls.board, ignore_errors=True)
+        shutil.rmtree(cls.base)
+
+    def files(self, text="hello"):
+        return {"bin/hello": f"#!/bin/sh\necho {text}\n".encode(), "cache/k.ptx": b"x" * 100000,
+                "data/a b \\ 'é $.txt": b"data", "data/empty": b""}
+
+    def deploy(self, *words, ssh=None, **run):
+        ssh = ssh or f"ssh -F '{self.config}'"
+        return subprocess.run([TEENY, "deploy", "--package", self.package, "--host", "board", "--ssh", ssh,
+                               "--dest", DEST, *words], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, check=False, **run)
+
+    def good(self, *words, **run):
+        result = self.deploy(*words, **run)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result
+
+    def on_board(self, command):
+        return subprocess.run(["ssh", "-F", self.config, "board", command], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, check=False)
+
+    def dest(self, *parts):
+        return os.path.join(self.root, "home", "nvidia", DEST, *parts)
+
+    def tree(self, directory):
+        found = {}
+        for top, _, names in os.walk(directory):
+            for name in names:
+                path = os.path.join(top, name)
+                with open(path, "rb") as file:
+                    found[os.path.relpath(path, directory)] = file.read()
+        return found
+
+    def expect_live(self, release):
+        self.assertEqual(os.readlink(self.dest("current")), f"releases/{release}")
+        self.assertEqual(self.tree(self.dest("releases", release)), self.tree(self.package))
+
+    def test_P40_P43_deploy_again_and_run(self):
+        first = make_package(self.package, self.files())
+        result = self.good()
+        self.expect_live(first)
+        # The command that is printed runs the program.
+        command = next(line for line in result.stdout.splitlines() if line.startswith("run it: "))
+        ran = subprocess.run(["sh", "-c", command[len("run it: "):]], capture_output=True, text=True, check=False)
+        self.assertEqual(ran.stdout, "hello\n", ran.stderr)
+        # A changed file of the same size and time, one gone, one new.
+        files = self.files("hallo")
+        del files["data/empty"]
+        files["data/new"] = b"new"
+        second = make_package(self.package, files)
+        for name in ("bin/hello",):
+            stat = os.stat(self.dest("releases", first, name))
+            os.utime(os.path.join(self.package, name), ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        self.good()
+        self.expect_live(second)
+        # What did not change is one file on the board.
+        self.assertEqual(os.stat(self.dest("releases", first, "cache/k.ptx")).st_ino,
+                         os.stat(self.dest("releases", second, "cache/k.ptx")).st_ino)
+        # Back to the first: nothing is sent.
+        make_package(self.package, self.files())
+        self.assertIn("there already", self.good().stderr)
+        self.expect_live(first)
+
+    def test_P43_a_damaged_release_is_found_and_replaced(self):
+        release = make_package(self.package, self.files("damaged"))
+        self.good()
+        path = self.dest("releases", release, "bin", "hello")
+        with open(path, "r+b") as file:
+            file.write(b"#!/bin/xx")
+        result = self.deploy()
+        self.assertEqual(result.returncode, 15)
+        self.assertIn("altered: bin/hello", result.stderr)
+        self.assertIn("--overwrite", result.stderr)
+        self.good("--overwrite")
+        self.expect_live(release)
+
+    def test_without_rsync_on_the_board(self):
+        release = make_package(self.package, self.files("tar"))
+        rsync = os.path.join(self.root, "usr", "bin", "rsync")
+        os.rename(rsync, rsync + ".away")
+        try:
+            self.assertIn("tar", self.good().stderr)
+        finally:
+            os.rename(rsync + ".away", rsync)
+        self.expect_live(release)
+
+    def test_P44_a_copy_that_stops_leaves_the_old_release(self):
+        old = make_package(self.package, self.files("old"))
+        self.good()
+        files = self.files("interrupted")
+        files["data/big"] = os.urandom(8 << 20)
+        new = make_package(self.package, files)
+        # An rsync on the board that dies in the middle.
+        rsync = os.path.join(self.root, "usr", "bin", "rsync")
+        os.rename(rsync, rsync + ".away")
+        write(rsync, b"#!/bin/sh\nhead -c 100000 | /usr/bin/rsync.away \"$@\"\n", 0o755)
+        try:
+            result = self.deploy()
+        finally:
+            os.rename(rsync + ".away", rsync)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertNotIn("is live", result.stdout)
+        self.assertEqual(os.readlink(self.dest("current")), f"releases/{old}")
+        self.assertFalse(os.path.exists(self.dest("releases", new)))
+        # The next one is right.
+        self.good()
+        self.expect_live(new)
+        self.assertFalse(os.path.exists(self.dest("releases", new + ".partial")))
+
+    def test_a_package_that_is_not_as_its_manifest_says(self):
+        make_package(self.package, self.files())
+        os.remove(os.path.join(self.package, "cache", "k.ptx"))
+        write(os.path.join(self.package, "data", "stale"), b"")
+        result = self.deploy()
+        self.assertEqual(result.returncode, 15)
+        self.assertIn("missing: cache/k.ptx", result.stderr)
+        self.assertIn("extra: data/stale", result.stderr)
+
+    def test_another_machine(self):
+        make_package(self.package, self.files(), triple="x86_64-linux-gnu")
+        result = self.deploy()
+        self.assertEqual(result.returncode, 12)
+        self.assertIn("x86_64", result.stderr)
+        self.assertIn("aarch64", result.stderr)
+
+    def test_P41_an_odd_port_by_words_alone(self):
+        release = make_package(self.package, self.files("port"))
+        values = {}
+        with open(self.config, encoding="utf-8") as file:
+            for line in file:
+                words = line.split(None, 1)
+                if len(words) == 2:
+                    values[words[0].lower()] = words[1].strip().strip('"')
+        ssh = (f"ssh -F none -p {values['port']} -o 'UserKnownHostsFile=\"{values['userknownhostsfile']}\"' "
+               f"-i '{values['identityfile']}' -o IdentitiesOnly=yes -o IdentityAgent=none "
+               f"-o HostKeyAlias={values.get('hostkeyalias', 'board')}")
+        result = subprocess.run([TEENY, "deploy", "--package", self.package, "--host",
+                                 f"{values['user']}@{values.get('hostname', '127.0.0.1')}", "--ssh", ssh,
+                                 "--dest", DEST], capture_output=True, text=True,
+                                stdin=subprocess.DEVNULL, check=False)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.expect_live(release)
+
+    def test_P42_an_unknown_host_key_does_not_hang(self):
+        make_package(self.package, self.files())
+        empty = os.path.join(self.base, "no hosts")
+        write(empty, b"")
+        start = time.monotonic()
+        result = self.deploy(ssh=f"ssh -F '{self.config}' -o 'UserKnownHostsFile=\"{empty}\"'", timeout=60)
+        self.assertLess(time.monotonic() - start, 10)
+        self.assertEqual(result.returncode, 16, result.stderr)
+        self.assertIn("SHA256:", result.stderr)
+        self.assertIn("accept it once by hand", result.stderr)
+        with open(empty, "rb") as file:
+            self.assertEqual(file.read(), b"")
+
+    def test_unreachable(self):
+        make_package(self.package, self.files())
+        result = self.deploy(ssh=f"ssh -F '{self.config}' -p 1")
+        self.assertEqual(result.returncode, 16, result.stderr)
+        self.assertIn("no ssh server listens", result.stderr)
+
+
+if __name__ == "__main__":
+    if not os.access(TEENY, os.X_OK):
+        sys.exit(f"{TEENY} is not built")
+    program = unittest.main(exit=False)
+    if program.result.testsRun == 0 and program.result.skipped:
+        sys.exit(77)
+    sys.exit(not program.result.wasSuccessful())
