@@ -62,7 +62,9 @@ def violations(path, text):
             if parts[0] == "teeny" and len(parts) > 2:
                 if parts[1] not in ROOMS or ROOMS.index(parts[1]) > ROOMS.index(room):
                     yield said + f"{parts[1]} is not below {room}"
-            if parts[0] == "teeny" and len(parts) == 2:
+            # A room may carry out what the face declares: program.cpp includes teeny/program.hpp.
+            own = os.path.splitext(parts[-1])[0] == os.path.splitext(os.path.basename(path))[0]
+            if parts[0] == "teeny" and len(parts) == 2 and (header or not own):
                 yield said + f"the public face is above {room}"
             if parts[0] in ROOMS and len(parts) > 1 and ROOMS.index(parts[0]) > ROOMS.index(room):
                 yield said + f"{parts[0]} is not below {room}"
@@ -105,6 +107,7 @@ ALLOWED = [
     ("src/compiler/a.cpp", '#include <llvm/IR/Module.h>\n#include "teeny/ir/op.hpp"\n'),
     ("src/tool/a.cpp", '#include <CLI/CLI.hpp>\n#include "teeny/teeny.hpp"\n'),
     ("src/cache/a.cpp", '#include <nlohmann/json.hpp>\n#include "teeny/base/error.hpp"\n'),
+    ("src/runtime/program.cpp", '#include "teeny/program.hpp"\n'),
     ("include/teeny/teeny.hpp", '#include "teeny/runtime/device.hpp"\n'),
     ("examples/x/main.cpp", '#include "teeny/teeny.hpp"\n'),
 ]
