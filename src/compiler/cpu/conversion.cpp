@@ -65,14 +65,56 @@ Value* integer_to_float(Builder& builder, DType from, DType to, Value* value) {
 
 }  // namespace
 
+namespace {
+
+constexpr const char* widen_prefix = "teeny.half_to_float.";
+constexpr const char* narrow_prefix = "teeny.float_to_half.";
+
+/// A call of a function that does not exist: see resolve_half_conversions.
+Value* opaque_call(Builder& builder, const char* prefix, Value* value, llvm::Type* result) {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  const unsigned lanes = vector != nullptr ? vector->getNumElements() : 1;
+  llvm::Module* module = builder.GetInsertBlock()->getModule();
+  auto function =
+      module->getOrInsertFunction(prefix + std::to_string(lanes), result, value->getType());
+  auto* declared = llvm::cast<llvm::Function>(function.getCallee());
+  declared->setDoesNotAccessMemory();
+  declared->setDoesNotThrow();
+  declared->setWillReturn();
+  declared->addFnAttr(llvm::Attribute::Speculatable);
+  return builder.CreateCall(function, {value});
+}
+
+}  // namespace
+
 Value* half_to_float(Builder& builder, Value* bits) {
-  Value* half = builder.CreateBitCast(bits, shaped(builder.getHalfTy(), bits));
-  return builder.CreateFPExt(half, shaped(builder.getFloatTy(), bits));
+  return opaque_call(builder, widen_prefix, bits, shaped(builder.getFloatTy(), bits));
 }
 
 Value* float_to_half(Builder& builder, Value* value) {
-  Value* half = builder.CreateFPTrunc(value, shaped(builder.getHalfTy(), value));
-  return builder.CreateBitCast(half, shaped(builder.getInt16Ty(), value));
+  return opaque_call(builder, narrow_prefix, value, shaped(builder.getInt16Ty(), value));
+}
+
+void resolve_half_conversions(llvm::Module& module) {
+  for (llvm::Function& function : llvm::make_early_inc_range(module)) {
+    const bool widens = function.getName().starts_with(widen_prefix);
+    if (!widens && !function.getName().starts_with(narrow_prefix)) continue;
+    for (llvm::User* user : llvm::make_early_inc_range(function.users())) {
+      auto* call = llvm::cast<llvm::CallInst>(user);
+      Builder builder(call);
+      Value* value = call->getArgOperand(0);
+      if (widens) {
+        Value* half = builder.CreateBitCast(value, shaped(builder.getHalfTy(), value));
+        value = builder.CreateFPExt(half, call->getType());
+      } else {
+        Value* half = builder.CreateFPTrunc(value, shaped(builder.getHalfTy(), value));
+        value = builder.CreateBitCast(half, call->getType());
+      }
+      call->replaceAllUsesWith(value);
+      call->eraseFromParent();
+    }
+    function.eraseFromParent();
+  }
 }
 
 Value* bfloat_to_float(Builder& builder, Value* bits) {

@@ -1,5 +1,6 @@
 #include "compiler/cpu/cpu.hpp"
 
+#include "compiler/cpu/conversion.hpp"
 #include "compiler/cpu/link.hpp"
 #include "compiler/cpu/lowering.hpp"
 #include "compiler/llvm/module.hpp"
@@ -26,9 +27,12 @@ Artifact compile_cpu(const ir::Kernel& prepared, const CpuTarget& target) {
                                            target.opt_level);
   Context context;
   llvm::Module& module = context.make_module(prepared.name, *machine);
-  cpu::Lowering lowering(prepared, module, cpu::CpuTraits::of(*machine));
+  const auto traits = cpu::CpuTraits::of(*machine);
+  cpu::Lowering lowering(prepared, module, traits);
   lowering.run();
+  if (traits.half_arithmetic) cpu::resolve_half_conversions(module);
   optimise(module, *machine, target.opt_level);
+  if (!traits.half_arithmetic) cpu::resolve_half_conversions(module);
   const std::string object = emit(module, *machine, Emit::object);
   context.check(prepared.name);
   const std::string undefined = cpu::undefined_symbols(object, prepared.name);

@@ -15,10 +15,12 @@ using llvm::Value;
 
 CpuTraits CpuTraits::of(const llvm::TargetMachine& machine) {
   const llvm::MCSubtargetInfo& processor = *machine.getMCSubtargetInfo();
-  if (machine.getTargetTriple().getArch() == llvm::Triple::aarch64) return {16, 32};
-  if (processor.checkFeatures("+avx512f,+avx512bw,+avx512vl,+avx512dq")) return {64, 32};
-  if (processor.checkFeatures("+avx2")) return {32, 16};
-  return {16, 16};
+  if (machine.getTargetTriple().getArch() == llvm::Triple::aarch64) {
+    return {16, 32, processor.checkFeatures("+fullfp16")};
+  }
+  if (processor.checkFeatures("+avx512f,+avx512bw,+avx512vl,+avx512dq")) return {64, 32, false};
+  if (processor.checkFeatures("+avx2")) return {32, 16, false};
+  return {16, 16, false};
 }
 
 Lowering::Lowering(const ir::Kernel& kernel, llvm::Module& module, const CpuTraits& traits)

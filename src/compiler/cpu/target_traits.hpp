@@ -8,6 +8,7 @@ namespace teeny::compiler::cpu {
 struct CpuTraits {
   int vector_bytes = 16;  ///< of one vector register
   int vector_registers = 16;
+  bool half_arithmetic = false;  ///< computes on f16 itself
   [[nodiscard]] static CpuTraits of(const llvm::TargetMachine& machine);
 };
 
