@@ -45,6 +45,11 @@ class Walk {
     return true;
   }
 
+  void closure() {
+    nameable_ = false;
+    if (own_level()) name_ = "lambda";
+  }
+
   bool identifier() {
     std::size_t length = 0;
     while (is_digit(peek())) {
@@ -57,6 +62,8 @@ class Walk {
     at_ += length;
     if (word.substr(0, 11) == "_GLOBAL__N_") {
       nameable_ = false;
+    } else if (word.substr(0, 2) == "$_") {  // what clang calls a closure that has no linkage
+      closure();
     } else if (own_level()) {
       name_ = word;
     }
@@ -123,11 +130,10 @@ class Walk {
         return skip_through('_');
       case 'U':
         if (peek(1) == 'l' || peek(1) == 't') {
-          nameable_ = false;
-          if (own_level()) name_ = peek(1) == 'l' ? "lambda" : "unnamed";
-          const bool closure = peek(1) == 'l';
+          closure();
+          const bool has_parameters = peek(1) == 'l';
           at_ += 2;
-          if (!closure) return skip_through('_');
+          if (!has_parameters) return skip_through('_');
           open_.push_back('U');  // its parameter types, up to E
           const std::size_t depth = open_.size();
           while (open_.size() >= depth) {

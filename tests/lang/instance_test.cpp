@@ -135,7 +135,9 @@ TEST(Instance, MangledNamesAreUnderstood) {
   EXPECT_EQ(parsed("Z4mainEUlN5teeny3PtrIfJEEEE0_"), "lambda, no record");
   EXPECT_EQ(parsed("5FusedIZ4mainEUlT_E_E"), "Fused, no record");
   EXPECT_EQ(parsed("N12_GLOBAL__N_16KernelE"), "Kernel, no record");
-  EXPECT_EQ(parsed("Z4mainEUt_"), "unnamed, no record");
+  EXPECT_EQ(parsed("Z4mainEUt_"), "lambda, no record");
+  EXPECT_EQ(parsed("Z4mainE3$_1"), "lambda, no record");
+  EXPECT_EQ(parsed("5FusedIZ4mainE4$_12E"), "Fused, no record");
   EXPECT_EQ(parsed("7PaintedIL6Colour1EE"), "Painted");
   EXPECT_EQ(parsed("7PaintedILN2ns6ColourE1EE"), "Painted");
   EXPECT_EQ(parsed("N2ns6KernelB5cxx11E"), "Kernel");

@@ -35,7 +35,7 @@ constexpr void check_variants() {
 /// Names from a mangled type name.
 struct TypeName {
   std::string readable;  ///< demangled
-  std::string name;      ///< the type's own identifier; "lambda" for a closure
+  std::string name;      ///< the type's own identifier; "lambda" for a closure or an unnamed type
   bool nameable = true;  ///< no closure, unnamed type or unnamed namespace anywhere in it
 };
 TypeName parse_type_name(const char* mangled);
