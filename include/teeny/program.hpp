@@ -12,7 +12,8 @@ namespace teeny {
 /// teeny's own flags out of the arguments:
 ///
 ///   --device D --options O   compile every kernel of this program for device D (cuda or cpu), and
-///     [--cache-dir DIR]      stop; both may repeat, each --options belonging to the --device before
+///     [--cache-dir DIR]      stop; both may repeat, each --options belonging to the --device
+///     before
 ///     [--force]              it. No device is needed, and main goes no further.
 ///   --list                   print the kernels, one a line (name, fingerprint, type), and stop
 ///   --on cpu|cuda[:N]        run on that device; else TEENY_DEVICE, else the best there is
@@ -34,7 +35,7 @@ class Program {
 
  private:
   std::vector<std::string> arguments_;
-  std::string device_name_;  ///< empty: the best there is
+  std::string device_name_;     ///< empty: the best there is
   std::vector<Device> device_;  ///< none or one
 };
 

@@ -31,7 +31,9 @@ constexpr unsigned format_version = 1;
 constexpr std::string_view artifact_word = "//teeny-artifact ";
 constexpr std::string_view description_word = "//teeny-description ";
 constexpr std::string_view digest_word = "//teeny-sha256 ";
-constexpr std::string_view elf_magic = "\x7f" "ELF";
+constexpr std::string_view elf_magic =
+    "\x7f"
+    "ELF";
 constexpr std::string_view trailer_magic = "teenyART";
 constexpr std::size_t digest_size = 64;
 constexpr std::size_t trailer_size = 8 + 8 + 4 + digest_size + 8;
@@ -149,9 +151,12 @@ Artifact unpack_elf(std::string bytes, const std::filesystem::path& origin) {
 
 std::string_view extension(ArtifactKind kind) noexcept {
   switch (kind) {
-    case ArtifactKind::ptx: return "ptx";
-    case ArtifactKind::cubin: return "cubin";
-    case ArtifactKind::shared_object: return "so";
+    case ArtifactKind::ptx:
+      return "ptx";
+    case ArtifactKind::cubin:
+      return "cubin";
+    case ArtifactKind::shared_object:
+      return "so";
   }
   return "";
 }
@@ -177,9 +182,12 @@ std::string runs_on(const ArtifactInfo& info) {
   const std::string name = info.capability->name();
   if (info.kind == ArtifactKind::cubin) return name;
   switch (info.capability->suffix()) {
-    case Capability::Suffix::arch: return name + " only";
-    case Capability::Suffix::family: return name + " and its family";
-    case Capability::Suffix::none: break;
+    case Capability::Suffix::arch:
+      return name + " only";
+    case Capability::Suffix::family:
+      return name + " and its family";
+    case Capability::Suffix::none:
+      break;
   }
   return name + " and later";
 }

@@ -1,13 +1,14 @@
 #include "teeny/cache/cache.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <system_error>
 
+#include <sys/stat.h>
+
 #include "publish.hpp"
+
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
 #include "teeny/base/text.hpp"
@@ -42,10 +43,10 @@ bool is_artifact(const fs::path& path) {
 }
 
 Error cannot_make(const fs::path& path, int code) {
-  return Error(ErrorKind::environment,
-               "cannot create the directory " + path.string() + ": " +
-                   std::generic_category().message(code),
-               "name another cache directory with TEENYC_CACHE_DIR, or make this one writable");
+  return Error(
+      ErrorKind::environment,
+      "cannot create the directory " + path.string() + ": " + std::generic_category().message(code),
+      "name another cache directory with TEENYC_CACHE_DIR, or make this one writable");
 }
 
 void make_directory(const fs::path& path, mode_t mode) {
@@ -53,10 +54,11 @@ void make_directory(const fs::path& path, mode_t mode) {
   throw cannot_make(path, errno);
 }
 
-// The permissions of a cache that its owner opened to a group (or to all); nullopt for any other. What
-// we add to such a cache must be as open as it is, whatever our umask, or the others could not use it.
+// The permissions of a cache that its owner opened to a group (or to all); nullopt for any other.
+// What we add to such a cache must be as open as it is, whatever our umask, or the others could not
+// use it.
 std::optional<mode_t> shared_mode(const fs::path& directory) {
-  struct stat status {};
+  struct stat status{};
   if (::stat(directory.c_str(), &status) != 0) return std::nullopt;
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return std::nullopt;
   return status.st_mode & 07777;
@@ -67,7 +69,7 @@ std::optional<mode_t> shared_mode(const fs::path& directory) {
 namespace detail {
 
 void make_cache_directory(const fs::path& directory) {
-  struct stat status {};
+  struct stat status{};
   if (::stat(directory.c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode)) return;
     throw cannot_make(directory, ENOTDIR);

@@ -1,3 +1,5 @@
+#include "teeny/cache/choose.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -5,14 +7,15 @@
 
 #include "cpu_fit.hpp"
 #include "publish.hpp"
+
 #include "teeny/base/error.hpp"
 #include "teeny/cache/cache.hpp"
-#include "teeny/cache/choose.hpp"
 
 namespace fs = std::filesystem;
 
-// Which artifact a device gets. The same rule serves a fingerprint's directory and a board's record:
-// all candidates are read and verified, and the best that fits wins, whatever compiler made it.
+// Which artifact a device gets. The same rule serves a fingerprint's directory and a board's
+// record: all candidates are read and verified, and the best that fits wins, whatever compiler made
+// it.
 
 namespace teeny {
 
@@ -65,9 +68,10 @@ Judge cpu_judge(const CpuTarget& host) {
 }
 
 std::string describe(const DeviceFacts& device) {
-  std::string text = "a CUDA device " + device.capability.name() + " with driver " +
-                     device.driver.name();
-  if (const auto ceiling = ptx_ceiling(device.driver)) text += " (PTX up to " + ceiling->name() + ")";
+  std::string text =
+      "a CUDA device " + device.capability.name() + " with driver " + device.driver.name();
+  if (const auto ceiling = ptx_ceiling(device.driver))
+    text += " (PTX up to " + ceiling->name() + ")";
   return text + (device.integrated ? ", integrated" : "");
 }
 
@@ -77,16 +81,18 @@ std::string describe(const ArtifactInfo& info) {
   switch (info.kind) {
     case ArtifactKind::ptx:
       return "PTX " + (info.ptx_version ? info.ptx_version->name() : "?") + " for " + runs_on(info);
-    case ArtifactKind::cubin: return "machine code for " + runs_on(info);
-    case ArtifactKind::shared_object: return "CPU code for " + runs_on(info);
+    case ArtifactKind::cubin:
+      return "machine code for " + runs_on(info);
+    case ArtifactKind::shared_object:
+      return "CPU code for " + runs_on(info);
   }
   return {};
 }
 
 Error miss(std::string_view kernel, const std::string& wanted, const std::string& where,
            const std::vector<std::string>& found, const std::string& device_options) {
-  std::string text = "no code for kernel " + std::string(kernel) + ": wanted code for " + wanted +
-                     ", found ";
+  std::string text =
+      "no code for kernel " + std::string(kernel) + ": wanted code for " + wanted + ", found ";
   if (found.empty()) {
     text += "nothing in " + where;
   } else {
@@ -98,8 +104,8 @@ Error miss(std::string_view kernel, const std::string& wanted, const std::string
                    device_options + "), or let the program find teenyc (TEENYC_PATH)");
 }
 
-Artifact choose(std::string_view kernel, const std::vector<fs::path>& candidates, const Judge& judge,
-                const std::string& wanted, const std::string& where,
+Artifact choose(std::string_view kernel, const std::vector<fs::path>& candidates,
+                const Judge& judge, const std::string& wanted, const std::string& where,
                 const std::string& device_options) {
   std::optional<std::pair<Rank, Artifact>> best;
   std::vector<std::string> found;
@@ -120,9 +126,7 @@ Artifact choose(std::string_view kernel, const std::vector<fs::path>& candidates
 std::string cuda_options(const DeviceFacts& device) {
   return "--device cuda --options capability=" + device.capability.name();
 }
-std::string cpu_options(const CpuTarget& host) {
-  return "--device cpu --options cpu=" + host.cpu;
-}
+std::string cpu_options(const CpuTarget& host) { return "--device cpu --options cpu=" + host.cpu; }
 
 }  // namespace
 
@@ -139,16 +143,16 @@ Artifact choose_for_cpu(std::string_view kernel, const std::vector<fs::path>& ca
 
 Artifact Cache::choose_cuda(std::string_view kernel, std::string_view fingerprint,
                             const DeviceFacts& device) const {
-  return choose_for_cuda(kernel, list(kernel, fingerprint),
-                         (directory_ / (std::string(kernel) + "-" + std::string(fingerprint))).string(),
-                         device);
+  return choose_for_cuda(
+      kernel, list(kernel, fingerprint),
+      (directory_ / (std::string(kernel) + "-" + std::string(fingerprint))).string(), device);
 }
 
 Artifact Cache::choose_cpu(std::string_view kernel, std::string_view fingerprint,
                            const CpuTarget& host) const {
-  return choose_for_cpu(kernel, list(kernel, fingerprint),
-                        (directory_ / (std::string(kernel) + "-" + std::string(fingerprint))).string(),
-                        host);
+  return choose_for_cpu(
+      kernel, list(kernel, fingerprint),
+      (directory_ / (std::string(kernel) + "-" + std::string(fingerprint))).string(), host);
 }
 
 }  // namespace teeny

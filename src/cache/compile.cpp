@@ -1,13 +1,14 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
 
+#include <unistd.h>
+
 #include "compiler_timeout.hpp"
 #include "publish.hpp"
+
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
 #include "teeny/cache/cache.hpp"
@@ -74,16 +75,17 @@ fs::path find_compiled(const Cache& cache, const ir::Kernel& kernel, const std::
 
 }  // namespace
 
-fs::path compile_to_cache(CompilerPool& pool, const ir::Kernel& kernel, const std::string& fingerprint,
-                          const Target& target, bool force, const fs::path& cache_directory, bool* hit,
-                          double* milliseconds) {
+fs::path compile_to_cache(CompilerPool& pool, const ir::Kernel& kernel,
+                          const std::string& fingerprint, const Target& target, bool force,
+                          const fs::path& cache_directory, bool* hit, double* milliseconds) {
   const auto began = std::chrono::steady_clock::now();
   const Cache cache(cache_directory);
   const auto done = [&](bool was_hit, fs::path path) {
     if (hit != nullptr) *hit = was_hit;
     if (milliseconds != nullptr) {
-      *milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began)
-                          .count();
+      *milliseconds =
+          std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began)
+              .count();
     }
     return path;
   };
@@ -122,8 +124,8 @@ fs::path compile_to_cache(const ir::Kernel& kernel, const Target& target, bool f
     if (milliseconds != nullptr) *milliseconds = 0;
     return path;
   }
-  return compile_to_cache(shared_pool(*compiler), kernel, fingerprint, target, force, cache_directory,
-                          hit, milliseconds);
+  return compile_to_cache(shared_pool(*compiler), kernel, fingerprint, target, force,
+                          cache_directory, hit, milliseconds);
 }
 
 }  // namespace teeny

@@ -1,6 +1,3 @@
-#include <stdlib.h>
-#include <sys/wait.h>
-
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -11,7 +8,11 @@
 #include <thread>
 #include <vector>
 
+#include <stdlib.h>
+#include <sys/wait.h>
+
 #include "compiler_timeout.hpp"
+
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
 #include "teeny/base/log.hpp"
@@ -39,7 +40,8 @@ Worker start(const fs::path& program) {
 // Whether the child has ended, without taking its end away from the one who will wait for it.
 bool has_ended(const PipedProcess& process) {
   siginfo_t info{};
-  return ::waitid(P_PID, static_cast<id_t>(process.pid()), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+  return ::waitid(P_PID, static_cast<id_t>(process.pid()), &info, WEXITED | WNOHANG | WNOWAIT) ==
+             0 &&
          info.si_pid != 0;
 }
 
@@ -57,15 +59,24 @@ std::optional<Frame> receive(PipedProcess& process, Clock::time_point deadline) 
 std::string signal_name(int signal) {
   // sigabbrev_np is newer than the oldest C library that this runs with.
   switch (signal) {
-    case SIGABRT: return "SIGABRT (it aborted)";
-    case SIGSEGV: return "SIGSEGV (it crashed)";
-    case SIGBUS: return "SIGBUS (it crashed)";
-    case SIGILL: return "SIGILL (it crashed)";
-    case SIGFPE: return "SIGFPE (it crashed)";
-    case SIGKILL: return "SIGKILL (killed, perhaps for want of memory)";
-    case SIGTERM: return "SIGTERM";
-    case SIGTRAP: return "SIGTRAP";
-    default: return "signal " + std::to_string(signal);
+    case SIGABRT:
+      return "SIGABRT (it aborted)";
+    case SIGSEGV:
+      return "SIGSEGV (it crashed)";
+    case SIGBUS:
+      return "SIGBUS (it crashed)";
+    case SIGILL:
+      return "SIGILL (it crashed)";
+    case SIGFPE:
+      return "SIGFPE (it crashed)";
+    case SIGKILL:
+      return "SIGKILL (killed, perhaps for want of memory)";
+    case SIGTERM:
+      return "SIGTERM";
+    case SIGTRAP:
+      return "SIGTRAP";
+    default:
+      return "signal " + std::to_string(signal);
   }
 }
 
@@ -167,8 +178,8 @@ Error failed(Worker worker, const fs::path& program, const std::string& kernel,
   } else {
     how = "ended by itself with exit code " + std::to_string(end.exit_code);
   }
-  std::string message = "compiling kernel " + kernel + " for " + target + ": " + program.string() +
-                        " " + how;
+  std::string message =
+      "compiling kernel " + kernel + " for " + target + ": " + program.string() + " " + how;
   if (const std::string said = tail(end.error); !said.empty()) {
     message += "\nthe last it said:\n  ";
     for (const char c : said) {
@@ -196,15 +207,15 @@ void greet(PipedProcess& process, const CompilerLocation& location, Clock::time_
   const Hello hello = parse_hello(frame->header);
   if (hello.protocol != protocol_version) {
     throw Error(ErrorKind::environment,
-                location.program.string() + ": wanted protocol " + std::to_string(protocol_version) +
-                    ", found " + std::to_string(hello.protocol),
+                location.program.string() + ": wanted protocol " +
+                    std::to_string(protocol_version) + ", found " + std::to_string(hello.protocol),
                 "use the teenyc that was built with this program's teeny (TEENYC_PATH)");
   }
   if (hello.identity != location.identity) {
     throw Error(ErrorKind::environment,
                 location.program.string() + ": its .identity file says " + location.identity +
                     ", the program itself says " + hello.identity,
-                "install teenyc again, with the .identity file that was built with it");
+                "build or install teenyc again, whole, with the .identity file that goes with it");
   }
 }
 
@@ -212,7 +223,8 @@ void greet(PipedProcess& process, const CompilerLocation& location, Clock::time_
 
 CompilerPool::CompilerPool(CompilerLocation location, int limit)
     : location_(std::move(location)), state_(std::make_unique<State>()) {
-  state_->limit = limit > 0 ? limit : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  state_->limit =
+      limit > 0 ? limit : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 CompilerPool::~CompilerPool() = default;
@@ -236,7 +248,8 @@ Artifact CompilerPool::compile(const ir::Kernel& kernel, const std::string& fing
     // A write that fails is not the news; how the child ended is.
     if (ready && worker->write(request, deadline)) reply = receive(*worker, deadline);
   } catch (const Error& error) {
-    // Garbage where a frame should be; anything else (no such program, wrong identity) speaks for itself.
+    // Garbage where a frame should be; anything else (no such program, wrong identity) speaks for
+    // itself.
     if (error.kind() != ErrorKind::input || !worker) {
       state_->lose();
       throw;
@@ -254,8 +267,8 @@ Artifact CompilerPool::compile(const ir::Kernel& kernel, const std::string& fing
     }
   } else {
     const bool late = protocol_error.empty() && Clock::now() >= deadline;
-    Error error = failed(std::move(worker), location_.program, kernel.name, target.short_name(), text,
-                         late, !protocol_error.empty(), protocol_error);
+    Error error = failed(std::move(worker), location_.program, kernel.name, target.short_name(),
+                         text, late, !protocol_error.empty(), protocol_error);
     state_->lose();
     throw error;
   }

@@ -17,7 +17,8 @@ namespace {
 using Words = std::vector<std::string_view>;
 
 // What code for a processor may use of its own accord, beyond the base of its triple. Only what a
-// compiler picks by itself counts: no kernel of ours uses cryptography or random numbers of the chip.
+// compiler picks by itself counts: no kernel of ours uses cryptography or random numbers of the
+// chip.
 struct Needs {
   std::string_view cpu;
   std::string_view level;  ///< x86-64: the portable level
@@ -34,9 +35,9 @@ const std::vector<Needs>& table() {
   static const Words arm82_dot = arm82 + Words{"asimddp", "lrcpc"};
   static const Words sve = arm82_dot + Words{"jscvt", "fcma", "sve", "i8mm", "bf16"};
   static const Words sve2 = sve + Words{"sve2"};
-  static const Words icelake = {"avx512vbmi", "avx512_vbmi2",     "avx512_vnni", "avx512_bitalg",
-                                "avx512ifma", "avx512_vpopcntdq", "gfni",        "vaes",
-                                "vpclmulqdq"};
+  static const Words icelake = {"avx512vbmi",    "avx512_vbmi2", "avx512_vnni",
+                                "avx512_bitalg", "avx512ifma",   "avx512_vpopcntdq",
+                                "gfni",          "vaes",         "vpclmulqdq"};
   static const std::vector<Needs> rows = {
       {"x86-64-v3", "x86-64-v3", {}},
       {"haswell", "x86-64-v3", {}},
@@ -47,8 +48,7 @@ const std::vector<Needs>& table() {
       {"icelake-server", "x86-64-v4", icelake},
       {"znver4", "x86-64-v4", icelake + Words{"avx512_bf16"}},
       {"znver5", "x86-64-v4", icelake + Words{"avx512_bf16", "avx_vnni", "avx512_vp2intersect"}},
-      {"sapphirerapids", "x86-64-v4",
-       icelake + Words{"avx512_bf16", "avx512_fp16", "avx_vnni"}},
+      {"sapphirerapids", "x86-64-v4", icelake + Words{"avx512_bf16", "avx512_fp16", "avx_vnni"}},
       {"generic", "", {"asimd"}},
       {"cortex-a57", "", {"asimd", "crc32"}},
       {"cortex-a72", "", {"asimd", "crc32"}},
@@ -74,27 +74,41 @@ struct Named {
 
 const std::vector<Named>& named_features() {
   static const std::vector<Named> rows = {
-      {"dotprod", {"asimddp"}},      {"fullfp16", {"fphp", "asimdhp"}},
-      {"fp16fml", {"asimdfhm"}},     {"bf16", {"bf16"}},
-      {"i8mm", {"i8mm"}},            {"sve", {"sve"}},
-      {"sve2", {"sve2"}},            {"lse", {"atomics"}},
-      {"rdm", {"asimdrdm"}},         {"rcpc", {"lrcpc"}},
-      {"crc", {"crc32"}},            {"complxnum", {"fcma"}},
-      {"jsconv", {"jscvt"}},         {"avx512f", {"avx512f"}},
-      {"avx512vl", {"avx512vl"}},    {"avx512bw", {"avx512bw"}},
-      {"avx512dq", {"avx512dq"}},    {"avx512cd", {"avx512cd"}},
-      {"avx512vnni", {"avx512_vnni"}}, {"avx512bf16", {"avx512_bf16"}},
-      {"avx512fp16", {"avx512_fp16"}}, {"avx512vbmi", {"avx512vbmi"}},
-      {"avx512vbmi2", {"avx512_vbmi2"}}, {"avxvnni", {"avx_vnni"}},
-      {"gfni", {"gfni"}},            {"vaes", {"vaes"}},
+      {"dotprod", {"asimddp"}},
+      {"fullfp16", {"fphp", "asimdhp"}},
+      {"fp16fml", {"asimdfhm"}},
+      {"bf16", {"bf16"}},
+      {"i8mm", {"i8mm"}},
+      {"sve", {"sve"}},
+      {"sve2", {"sve2"}},
+      {"lse", {"atomics"}},
+      {"rdm", {"asimdrdm"}},
+      {"rcpc", {"lrcpc"}},
+      {"crc", {"crc32"}},
+      {"complxnum", {"fcma"}},
+      {"jsconv", {"jscvt"}},
+      {"avx512f", {"avx512f"}},
+      {"avx512vl", {"avx512vl"}},
+      {"avx512bw", {"avx512bw"}},
+      {"avx512dq", {"avx512dq"}},
+      {"avx512cd", {"avx512cd"}},
+      {"avx512vnni", {"avx512_vnni"}},
+      {"avx512bf16", {"avx512_bf16"}},
+      {"avx512fp16", {"avx512_fp16"}},
+      {"avx512vbmi", {"avx512vbmi"}},
+      {"avx512vbmi2", {"avx512_vbmi2"}},
+      {"avxvnni", {"avx_vnni"}},
+      {"gfni", {"gfni"}},
+      {"vaes", {"vaes"}},
   };
   return rows;
 }
 
 template <class Row>
-const Row* find_row(const std::vector<Row>& rows, std::string_view key, std::string_view Row::*name) {
-  const auto at = std::find_if(rows.begin(), rows.end(),
-                               [&](const Row& row) { return row.*name == key; });
+const Row* find_row(const std::vector<Row>& rows, std::string_view key,
+                    std::string_view Row::* name) {
+  const auto at =
+      std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.*name == key; });
   return at == rows.end() ? nullptr : &*at;
 }
 
@@ -115,7 +129,9 @@ bool has_all(const Words& wanted, const Processor& processor, const std::string&
   return true;
 }
 
-int level_of(std::string_view name) { return name == "x86-64-v4" ? 2 : name == "x86-64-v3" ? 1 : 0; }
+int level_of(std::string_view name) {
+  return name == "x86-64-v4" ? 2 : name == "x86-64-v3" ? 1 : 0;
+}
 
 }  // namespace
 
@@ -126,10 +142,10 @@ std::set<std::string, std::less<>> arm_features(unsigned long hwcap, unsigned lo
     const char* name;
   };
   // From the kernel's arch/arm64 list of hwcaps, which never changes its numbers.
-  constexpr Bit bits[] = {{false, 0, "fp"},       {false, 1, "asimd"},     {false, 7, "crc32"},
-                          {false, 8, "atomics"},  {false, 9, "fphp"},      {false, 10, "asimdhp"},
+  constexpr Bit bits[] = {{false, 0, "fp"},        {false, 1, "asimd"},    {false, 7, "crc32"},
+                          {false, 8, "atomics"},   {false, 9, "fphp"},     {false, 10, "asimdhp"},
                           {false, 12, "asimdrdm"}, {false, 13, "jscvt"},   {false, 14, "fcma"},
-                          {false, 15, "lrcpc"},   {false, 20, "asimddp"},  {false, 22, "sve"},
+                          {false, 15, "lrcpc"},    {false, 20, "asimddp"}, {false, 22, "sve"},
                           {false, 23, "asimdfhm"}, {true, 1, "sve2"},      {true, 13, "i8mm"},
                           {true, 14, "bf16"}};
   std::set<std::string, std::less<>> features;

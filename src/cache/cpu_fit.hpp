@@ -20,7 +20,8 @@ struct Processor {
 [[nodiscard]] std::set<std::string, std::less<>> processor_features();
 
 /// The hwcap names of AArch64 that are set in these two words (AT_HWCAP, AT_HWCAP2).
-[[nodiscard]] std::set<std::string, std::less<>> arm_features(unsigned long hwcap, unsigned long hwcap2);
+[[nodiscard]] std::set<std::string, std::less<>> arm_features(unsigned long hwcap,
+                                                              unsigned long hwcap2);
 
 /// Whether code for `wanted` runs on `processor`; when not, `why` gets one line "wanted X, this
 /// machine has Y".

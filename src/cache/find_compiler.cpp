@@ -1,7 +1,7 @@
-#include <unistd.h>
-
 #include <cstdlib>
 #include <system_error>
+
+#include <unistd.h>
 
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
@@ -36,7 +36,8 @@ std::string identity_of(const fs::path& program) {
     const std::string_view identity = trim(*text);
     if (is_identity(identity)) return std::string(identity);
     throw Error(ErrorKind::environment,
-                file.string() + ": wanted the 64 hexadecimal digits of teenyc's identity, found \"" +
+                file.string() +
+                    ": wanted the 64 hexadecimal digits of teenyc's identity, found \"" +
                     std::string(identity.substr(0, 80)) + "\"",
                 "install teenyc again");
   }

@@ -1,11 +1,11 @@
 #include "teeny/cache/location.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdlib>
 #include <system_error>
+
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
@@ -27,7 +27,7 @@ bool has_directory(const fs::path& path) {
 // Absent, or a directory (not a link to one) that belongs to `user` and that nobody else may write
 // to. /tmp is everybody's: what another user put there could hold any code.
 bool free_or_own(const fs::path& path, unsigned user) {
-  struct stat status {};
+  struct stat status{};
   if (::lstat(path.c_str(), &status) != 0) return errno == ENOENT;
   return S_ISDIR(status.st_mode) && status.st_uid == user && (status.st_mode & 022) == 0;
 }

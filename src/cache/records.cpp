@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "publish.hpp"
+
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
 
@@ -64,8 +65,8 @@ void normalise(std::vector<std::string>& names) {
 // An artifact's path comes from a file: it must not lead out of the cache.
 void check_inside(const std::string& artifact) {
   const fs::path path(artifact);
-  const bool leaves = path.is_absolute() ||
-                      std::find(path.begin(), path.end(), fs::path("..")) != path.end();
+  const bool leaves =
+      path.is_absolute() || std::find(path.begin(), path.end(), fs::path("..")) != path.end();
   if (leaves || artifact.empty()) {
     throw Error(ErrorKind::input, "wanted artifacts below the cache, found \"" + artifact + "\"");
   }

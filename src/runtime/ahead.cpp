@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <thread>
 
@@ -15,6 +16,7 @@
 
 #include "context.hpp"
 #include "report.hpp"
+
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
 #include "teeny/base/log.hpp"
@@ -63,7 +65,8 @@ LogLevel level_of(const std::string& name) {
 
 std::string label(const Traced& traced) {
   const KernelInstance& instance = *traced.instance;
-  return instance.members.empty() ? instance.readable : instance.readable + "{" + instance.members + "}";
+  return instance.members.empty() ? instance.readable
+                                  : instance.readable + "{" + instance.members + "}";
 }
 
 std::vector<Traced> trace_all(std::vector<Error>& errors) {
@@ -100,12 +103,11 @@ void compile_all(std::vector<Task>& tasks, CompilerPool& pool, int jobs, const f
     for (std::size_t i = next++; i < tasks.size(); i = next++) {
       Task& task = tasks[i];
       compile(task, pool, cache, force);
-      log(LogLevel::notice,
-          fmt::format("[{}/{}] {} for {}: {}", ++done, tasks.size(), label(*task.traced),
-                      task.request->target.short_name(),
-                      task.error ? std::string("failed")
-                      : task.hit ? std::string("already there")
-                                 : fmt::format("{:.1f} ms", task.milliseconds)));
+      log(LogLevel::notice, fmt::format("[{}/{}] {} for {}: {}", ++done, tasks.size(),
+                                        label(*task.traced), task.request->target.short_name(),
+                                        task.error ? std::string("failed")
+                                        : task.hit ? std::string("already there")
+                                                   : fmt::format("{:.1f} ms", task.milliseconds)));
     }
   };
   std::vector<std::thread> threads;
@@ -119,14 +121,16 @@ void print_summary(const std::vector<Task>& tasks) {
   for (const Task& task : tasks) {
     fmt::print("{}  {}  {}  {} bytes  {}\n", label(*task.traced), runs_on(task.info),
                task.info.ptx_version ? "PTX " + task.info.ptx_version->name() : "machine code",
-               task.bytes, task.hit ? "already there" : fmt::format("{:.1f} ms", task.milliseconds));
+               task.bytes,
+               task.hit ? "already there" : fmt::format("{:.1f} ms", task.milliseconds));
   }
 }
 
-// What was there before for the same kernel and from the same compiler stays in its record, so that a
-// second command for another device adds to the first.
+// What was there before for the same kernel and from the same compiler stays in its record, so that
+// a second command for another device adds to the first.
 void keep_earlier(ProgramRecords& records, const std::string& key, const ProgramRecords& earlier,
-                  const std::string& fingerprint, const std::string& identity, const fs::path& cache) {
+                  const std::string& fingerprint, const std::string& identity,
+                  const fs::path& cache) {
   const KernelRecord* old = earlier.find(key);
   if (old == nullptr || old->fingerprint != fingerprint) return;
   KernelRecord kept = *old;
@@ -144,7 +148,8 @@ void keep_earlier(ProgramRecords& records, const std::string& key, const Program
   if (!kept.artifacts.empty()) records.add(key, kept);
 }
 
-void write_records(const std::vector<Task>& tasks, const fs::path& cache, const std::string& identity) {
+void write_records(const std::vector<Task>& tasks, const fs::path& cache,
+                   const std::string& identity) {
   ProgramRecords records(program_name());
   std::optional<ProgramRecords> earlier;
   try {
@@ -157,7 +162,9 @@ void write_records(const std::vector<Task>& tasks, const fs::path& cache, const 
     if (!instance.nameable) continue;
     const std::string key = instance.record_key();
     if (earlier) keep_earlier(records, key, *earlier, task.traced->fingerprint, identity, cache);
-    records.add(key, {task.info.kernel, label(*task.traced), task.traced->fingerprint,
+    records.add(key, {task.info.kernel,
+                      label(*task.traced),
+                      task.traced->fingerprint,
                       {task.path.lexically_relative(cache).generic_string()}});
   }
   records.write(cache);
@@ -189,7 +196,8 @@ int compile_ahead(const std::vector<CompileRequest>& requests, const fs::path& c
   }
   const auto compiler = find_compiler();
   if (!compiler) {
-    throw Error(ErrorKind::environment, "wanted teenyc to compile this program's kernels, found none",
+    throw Error(ErrorKind::environment,
+                "wanted teenyc to compile this program's kernels, found none",
                 "let TEENYC_PATH name it, or put it beside this program or on PATH");
   }
   std::vector<Error> errors;
@@ -208,8 +216,9 @@ int compile_ahead(const std::vector<CompileRequest>& requests, const fs::path& c
   }
   if (!errors.empty()) {
     int code = errors.front().exit_code();
+    std::set<std::string> told;  // what is wrong with teenyc itself is the same for every kernel
     for (const Error& error : errors) {
-      report(error);
+      if (told.insert(error.what()).second) report(error);
       code = std::min(code, error.exit_code());
     }
     return code;
@@ -217,8 +226,8 @@ int compile_ahead(const std::vector<CompileRequest>& requests, const fs::path& c
   if (tasks.empty()) log(LogLevel::warning, "this program has no kernels");
   write_records(tasks, cache, compiler->identity);
   print_summary(tasks);
-  log(LogLevel::notice, fmt::format("{} artifacts of {} kernels in {}", tasks.size(), traced.size(),
-                                    cache.string()));
+  log(LogLevel::notice,
+      fmt::format("{} artifacts of {} kernels in {}", tasks.size(), traced.size(), cache.string()));
   return 0;
 }
 

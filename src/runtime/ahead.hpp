@@ -4,12 +4,14 @@
 #include <vector>
 
 #include "flags.hpp"
+
 #include "teeny/target/options.hpp"
 
 namespace teeny::detail {
 
-/// The devices and options of a command line against the tables, with nothing done yet. Error(usage) naming option or variable
-/// (TEENYC_PTX_VERSION is heard for cuda when its key is absent).
+/// The devices and options of a command line against the tables, with nothing done yet.
+/// Error(usage) naming option or variable (TEENYC_PTX_VERSION is heard for cuda when its key is
+/// absent).
 [[nodiscard]] std::vector<CompileRequest> read_requests(const std::vector<DeviceFlag>& devices);
 
 /// Compiles every kernel of this program for every request, in parallel, and leaves the program's

@@ -38,8 +38,8 @@ class Backend {
   Backend& operator=(const Backend&) = delete;
 
   [[nodiscard]] virtual DeviceKind kind() const = 0;
-  [[nodiscard]] virtual std::string name() const = 0;         ///< "cpu", "cuda:0"
-  [[nodiscard]] virtual std::string description() const = 0;  ///< for people
+  [[nodiscard]] virtual std::string name() const = 0;                  ///< "cpu", "cuda:0"
+  [[nodiscard]] virtual std::string description() const = 0;           ///< for people
   [[nodiscard]] virtual std::optional<DeviceFacts> facts() const = 0;  ///< CUDA only
 
   /// What to compile for when teenyc is at hand.

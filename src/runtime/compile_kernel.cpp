@@ -1,5 +1,6 @@
 #include "context.hpp"
 #include "device_state.hpp"
+
 #include "teeny/base/error.hpp"
 #include "teeny/cache/compiler_client.hpp"
 #include "teeny/runtime/launch.hpp"
@@ -12,7 +13,8 @@ std::filesystem::path compile(const KernelInstance& instance, const Target& targ
     const CudaTarget& cuda = target.cuda();
     const CapabilityInfo* known = find_capability(cuda.capability);
     if (known == nullptr) {
-      static_cast<void>(require_capability("Target", cuda.capability.name()));  // says which are known
+      static_cast<void>(
+          require_capability("Target", cuda.capability.name()));  // says which are known
     }
     if (cuda.ptx_version) {
       check_ptx_version("Target", cuda.capability, *cuda.ptx_version, cuda.driver);

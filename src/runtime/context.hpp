@@ -13,9 +13,9 @@ namespace teeny::detail {
 /// Where this process finds its kernels.
 struct KernelSources {
   std::filesystem::path cache;
-  /// Set where the cache is a package's, or lies beside the executable and there is no compiler: what
-  /// `aot` left for this program. Elsewhere records are not believed, as the program may have been
-  /// built anew since.
+  /// Set where the cache is a package's, or lies beside the executable and there is no compiler:
+  /// what `aot` left for this program. Elsewhere records are not believed, as the program may have
+  /// been built anew since.
   std::optional<ProgramRecords> records = {};
   /// Empty on a board, and for a packaged program, whose cache is closed.
   std::optional<CompilerLocation> compiler = {};

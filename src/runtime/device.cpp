@@ -1,9 +1,11 @@
 #include "teeny/runtime/device.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
 #include "device_state.hpp"
+
 #include "teeny/base/error.hpp"
 #include "teeny/base/log.hpp"
 #include "teeny/base/text.hpp"
@@ -15,8 +17,8 @@ namespace {
 using detail::Backend;
 using detail::DeviceState;
 
-// One state for each device of the process. Never destroyed: buffers that live as long as the process
-// still need it, and a driver may be gone before our last words to it.
+// One state for each device of the process. Never destroyed: buffers that live as long as the
+// process still need it, and a driver may be gone before our last words to it.
 template <class Make>
 std::shared_ptr<DeviceState> shared_state(int key, Make make) {
   static std::mutex mutex;
@@ -75,9 +77,11 @@ Device Device::best() {
   std::string why;
   const bool has_cuda = detail::cuda_answers(&why);
   Device device = has_cuda ? cuda() : cpu();
-  // The lines of why not are many when no place has a driver; the first says it.
+  // Where a driver was looked for takes many lines; that there is none takes one.
+  why.erase(std::min(why.find('\n'), why.size()));
+  if (!why.empty() && why.back() == ':') why.pop_back();
   log(LogLevel::notice, "running on " + device.name() + " (" + device.description() + ")" +
-                            (has_cuda ? "" : ": " + why.substr(0, why.find('\n'))));
+                            (has_cuda ? "" : "; " + why));
   return device;
 }
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "backend.hpp"
+
 #include "teeny/lang/instance.hpp"
 
 namespace teeny::detail {
@@ -19,14 +20,15 @@ class DeviceState {
   explicit DeviceState(std::unique_ptr<Backend> backend) : backend_(std::move(backend)) {}
   [[nodiscard]] Backend& backend() const noexcept { return *backend_; }
 
-  /// The loaded kernel; found, or compiled, and loaded by the first who asks. Others who ask for the
-  /// same one wait; those who ask for another do not.
+  /// The loaded kernel; found, or compiled, and loaded by the first who asks. Others who ask for
+  /// the same one wait; those who ask for another do not.
   [[nodiscard]] LoadedKernel& kernel(const KernelInstance& instance, const void* tag);
 
  private:
   struct Entry {
     std::mutex mutex;
-    std::unique_ptr<LoadedKernel> kernel;  // stays null when loading failed: the next launch tries again
+    std::unique_ptr<LoadedKernel>
+        kernel;  // stays null when loading failed: the next launch tries again
   };
 
   std::unique_ptr<Backend> backend_;

@@ -47,7 +47,8 @@ class Reader {
 };
 
 void set_once(std::optional<std::string>& place, const char* flag, std::string value) {
-  if (place) throw usage(std::string(flag) + ": wanted once, found it again with \"" + value + "\"");
+  if (place)
+    throw usage(std::string(flag) + ": wanted once, found it again with \"" + value + "\"");
   if (value.empty()) throw usage(std::string(flag) + ": wanted a value, found an empty one");
   place = std::move(value);
 }
@@ -58,7 +59,8 @@ void check_together(const Flags& flags) {
     throw usage("--force: wanted a --device to compile for, found none");
   }
   if (flags.on && ahead) {
-    throw usage("--on: wanted a run of the program, found --device, which only compiles its kernels");
+    throw usage(
+        "--on: wanted a run of the program, found --device, which only compiles its kernels");
   }
   if (flags.list && ahead) {
     throw usage("--list: wanted it alone, found --device too");
@@ -78,7 +80,8 @@ Flags take_flags(const std::vector<std::string>& words) {
         throw usage("--options: wanted a --device before it, found none");
       }
       if (flags.devices.back().options) {
-        throw usage("--options: wanted once for each --device, found it again with \"" + *options + "\"");
+        throw usage("--options: wanted once for each --device, found it again with \"" + *options +
+                    "\"");
       }
       flags.devices.back().options = std::move(*options);
     } else if (auto directory = reader.value_of("--cache-dir")) {

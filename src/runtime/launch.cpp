@@ -1,3 +1,5 @@
+#include "teeny/runtime/launch.hpp"
+
 #include <array>
 #include <cstdio>
 #include <limits>
@@ -5,8 +7,8 @@
 
 #include "device_state.hpp"
 #include "resolve.hpp"
+
 #include "teeny/base/error.hpp"
-#include "teeny/runtime/launch.hpp"
 
 namespace teeny::detail {
 
@@ -19,8 +21,8 @@ void check_grid(const std::string& kernel, const Grid& grid) {
   const auto check = [&](const char* axis, i64 extent, i64 most) {
     if (extent >= 1 && extent <= most) return;
     throw Error(ErrorKind::usage,
-                "launch of " + kernel + ": wanted 1 to " + std::to_string(most) + " programs along " +
-                    axis + ", found " + std::to_string(extent),
+                "launch of " + kernel + ": wanted 1 to " + std::to_string(most) +
+                    " programs along " + axis + ", found " + std::to_string(extent),
                 extent < 1 ? "do not launch when there is nothing to do"
                            : "let each program do more, or use another axis");
   };
@@ -46,7 +48,8 @@ void check_owners(const DeviceState& device, const std::string& kernel,
 // A variant that was not declared would have no code in a package: better to say so on the first
 // run on a desktop than on the board.
 void check_declared(const KernelInstance& instance) {
-  if (instance.members.empty() || Registry::instance().find(instance.record_key()) != nullptr) return;
+  if (instance.members.empty() || Registry::instance().find(instance.record_key()) != nullptr)
+    return;
   std::string declared;
   for (const KernelInstance& other : Registry::instance().kernels()) {
     if (other.type == instance.type) declared += "\n  {" + other.members + "}";
@@ -101,9 +104,10 @@ void check_copy_size(std::size_t wanted, std::size_t found) {
 
 std::size_t buffer_bytes(std::size_t count, std::size_t element_size) {
   if (count <= std::numeric_limits<std::size_t>::max() / element_size) return count * element_size;
-  throw Error(ErrorKind::usage, "buffer: wanted at most " +
-                                    std::to_string(std::numeric_limits<std::size_t>::max() / element_size) +
-                                    " elements, found " + std::to_string(count));
+  throw Error(ErrorKind::usage,
+              "buffer: wanted at most " +
+                  std::to_string(std::numeric_limits<std::size_t>::max() / element_size) +
+                  " elements, found " + std::to_string(count));
 }
 
 }  // namespace teeny::detail

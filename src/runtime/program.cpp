@@ -8,6 +8,7 @@
 #include "context.hpp"
 #include "flags.hpp"
 #include "report.hpp"
+
 #include "teeny/base/log.hpp"
 
 namespace teeny {

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "context.hpp"
+
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
 #include "teeny/base/log.hpp"
@@ -58,8 +59,9 @@ FoundCode find_or_compile(const ir::Kernel& kernel, const std::string& fingerpri
   auto artifact = cache.find(kernel.name, fingerprint, target, key);
   if (!artifact) {
     const std::string what = "kernel " + kernel.name + " for " + backend.name() + " (" +
-                             target.short_name() + ")";
-    log(LogLevel::notice, "compiling " + what + ", which " + sources.cache.string() + " does not hold");
+                             (target.is_cpu() ? target.cpu().cpu : target.short_name()) + ")";
+    log(LogLevel::notice,
+        "compiling " + what + ", which " + sources.cache.string() + " does not hold");
     double took = 0;
     bool hit = false;
     const fs::path path = compile_to_cache(kernel, target, false, sources.cache, &hit, &took);
@@ -75,8 +77,8 @@ void check_callable(const KernelInstance& instance, const FoundCode& code) {
   const ArtifactInfo& info = code.artifact.info;
   if (info.launch_abi != ir::launch_abi) {
     throw Error(ErrorKind::input,
-                code.path.string() + ": wanted code of launch ABI " + std::to_string(ir::launch_abi) +
-                    ", found " + std::to_string(info.launch_abi),
+                code.path.string() + ": wanted code of launch ABI " +
+                    std::to_string(ir::launch_abi) + ", found " + std::to_string(info.launch_abi),
                 "compile it with the teeny that this program was built with");
   }
   std::vector<std::string> wanted;
@@ -88,8 +90,8 @@ void check_callable(const KernelInstance& instance, const FoundCode& code) {
     return words.empty() ? std::string("()") : text + ")";
   };
   throw Error(ErrorKind::input,
-              "kernel " + instance.name + ": wanted code with parameters " + list(wanted) + ", found " +
-                  list(info.parameters) + " in " + code.path.string(),
+              "kernel " + instance.name + ": wanted code with parameters " + list(wanted) +
+                  ", found " + list(info.parameters) + " in " + code.path.string(),
               "compile the program's kernels again");
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "backend.hpp"
+
 #include "teeny/cache/artifact.hpp"
 #include "teeny/lang/instance.hpp"
 
@@ -14,10 +15,11 @@ struct FoundCode {
   std::filesystem::path path;
 };
 
-/// Finds `instance`'s code for a device. On a board: by the record that `aot` left for its type, without
-/// tracing; a type without a record is traced and found by fingerprint. With teenyc at hand: traced,
-/// found by its exact key, compiled (with a notice) when it is not there. Error(input), the miss message, when there is no
-/// code; Error(input) for code that is damaged or is not this kernel's.
+/// Finds `instance`'s code for a device. On a board: by the record that `aot` left for its type,
+/// without tracing; a type without a record is traced and found by fingerprint. With teenyc at
+/// hand: traced, found by its exact key, compiled (with a notice) when it is not there.
+/// Error(input), the miss message, when there is no code; Error(input) for code that is damaged or
+/// is not this kernel's.
 [[nodiscard]] FoundCode find_code(const KernelInstance& instance, const Backend& backend);
 
 }  // namespace teeny::detail

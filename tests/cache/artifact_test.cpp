@@ -7,7 +7,10 @@
 namespace teeny {
 namespace {
 
-const std::string elf = std::string("\x7f" "ELF\x02\x01\x01\0 image", 14);
+const std::string elf = std::string(
+    "\x7f"
+    "ELF\x02\x01\x01\0 image",
+    14);
 
 ArtifactInfo ptx_info() {
   ArtifactInfo info;
@@ -16,7 +19,8 @@ ArtifactInfo ptx_info() {
   info.fingerprint = std::string(64, '1');
   info.target = Target(Capability::sm_87, PtxVersion{8, 2}).canonical();
   info.compiler = std::string(64, 'c');
-  info.key = artifact_key(info.fingerprint, Target(Capability::sm_87, PtxVersion{8, 2}), info.compiler, "");
+  info.key = artifact_key(info.fingerprint, Target(Capability::sm_87, PtxVersion{8, 2}),
+                          info.compiler, "");
   info.capability = Capability::sm_87;
   info.ptx_version = PtxVersion{8, 2};
   info.parameters = {"ptr<const f32>", "i32"};
@@ -49,7 +53,8 @@ std::string message_of(const std::string& bytes) {
 }
 
 TEST(Artifact, PtxComesBackWhole) {
-  for (const std::string code : {".version 8.2\n", ".version 8.2", "", "\n\n", "//teeny-sha256 x\n"}) {
+  for (const std::string code :
+       {".version 8.2\n", ".version 8.2", "", "\n\n", "//teeny-sha256 x\n"}) {
     const Artifact artifact{ptx_info(), code};
     const Artifact back = Artifact::unpack(artifact.pack(), "file");
     EXPECT_EQ(back.code, code);

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "fake_compiler.hpp"
+
 #include "teeny/base/error.hpp"
 #include "teeny/ir/text.hpp"
 
@@ -27,7 +28,9 @@ class CacheTest : public testing::Test {
     artifact.info.capability = capability;
     if (kind == ArtifactKind::ptx) artifact.info.ptx_version = version;
     artifact.info.key = artifact_key(fingerprint, target, note, extension(kind));
-    artifact.code = kind == ArtifactKind::ptx ? "ptx\n" : "\x7f" "ELF machine code";
+    artifact.code = kind == ArtifactKind::ptx ? "ptx\n"
+                                              : "\x7f"
+                                                "ELF machine code";
     cache_.publish(artifact);
     return artifact;
   }
@@ -39,7 +42,9 @@ class CacheTest : public testing::Test {
     const Target target(CpuTarget{triple, name, ""});
     artifact.info.target = target.canonical();
     artifact.info.key = artifact_key(fingerprint, target, "", "");
-    artifact.code = "\x7f" "ELF shared object";
+    artifact.code =
+        "\x7f"
+        "ELF shared object";
     cache_.publish(artifact);
     return artifact;
   }
@@ -60,9 +65,10 @@ class CacheTest : public testing::Test {
 TEST_F(CacheTest, AnArtifactIsOneFileUnderItsFullNames) {
   const Artifact artifact = cuda(Capability::sm_87, ArtifactKind::ptx);
   EXPECT_EQ(test::files_below(directory_.path()),
-            std::vector<std::string>{"cache/Kernel-" + fingerprint + "/sm_87." + artifact.info.key + ".ptx"});
-  EXPECT_EQ(cache_.path_of(artifact.info),
-            directory_.path() / "cache" / ("Kernel-" + fingerprint) / ("sm_87." + artifact.info.key + ".ptx"));
+            std::vector<std::string>{"cache/Kernel-" + fingerprint + "/sm_87." + artifact.info.key +
+                                     ".ptx"});
+  EXPECT_EQ(cache_.path_of(artifact.info), directory_.path() / "cache" / ("Kernel-" + fingerprint) /
+                                               ("sm_87." + artifact.info.key + ".ptx"));
 }
 
 TEST_F(CacheTest, FindsByExactKeyOnly) {
@@ -73,7 +79,8 @@ TEST_F(CacheTest, FindsByExactKeyOnly) {
   EXPECT_EQ(found->code, artifact.code);
   EXPECT_FALSE(cache_.find("Kernel", fingerprint, target, std::string(64, '0')));
   EXPECT_FALSE(cache_.find("Other", fingerprint, target, artifact.info.key));
-  EXPECT_FALSE(Cache(directory_.path() / "none").find("Kernel", fingerprint, target, artifact.info.key));
+  EXPECT_FALSE(
+      Cache(directory_.path() / "none").find("Kernel", fingerprint, target, artifact.info.key));
 }
 
 TEST_F(CacheTest, ADamagedArtifactIsRefusedNotSkipped) {
@@ -81,11 +88,14 @@ TEST_F(CacheTest, ADamagedArtifactIsRefusedNotSkipped) {
   const fs::path path = cache_.path_of(artifact.info);
   const std::string bytes = read_file(path);
   const Target target(Capability::sm_87, PtxVersion{8, 2});
-  for (const std::string& damaged : {bytes.substr(0, bytes.size() / 2), "x" + bytes, std::string()}) {
+  for (const std::string& damaged :
+       {bytes.substr(0, bytes.size() / 2), "x" + bytes, std::string()}) {
     write_file(path, damaged);
-    EXPECT_THROW(static_cast<void>(cache_.find("Kernel", fingerprint, target, artifact.info.key)), Error);
-    EXPECT_THROW(static_cast<void>(cache_.choose_cuda("Kernel", fingerprint, {Capability::sm_87, {12, 6}})),
+    EXPECT_THROW(static_cast<void>(cache_.find("Kernel", fingerprint, target, artifact.info.key)),
                  Error);
+    EXPECT_THROW(
+        static_cast<void>(cache_.choose_cuda("Kernel", fingerprint, {Capability::sm_87, {12, 6}})),
+        Error);
   }
 }
 
@@ -93,9 +103,10 @@ TEST_F(CacheTest, AnArtifactUnderAnothersNameIsRefused) {
   const Artifact one = cuda(Capability::sm_87, ArtifactKind::ptx);
   const Artifact other = cuda(Capability::sm_75, ArtifactKind::ptx);
   fs::rename(cache_.path_of(other.info), cache_.path_of(one.info));
-  EXPECT_THROW(static_cast<void>(cache_.find("Kernel", fingerprint, Target(Capability::sm_87, PtxVersion{8, 2}),
-                                             one.info.key)),
-               Error);
+  EXPECT_THROW(
+      static_cast<void>(cache_.find("Kernel", fingerprint,
+                                    Target(Capability::sm_87, PtxVersion{8, 2}), one.info.key)),
+      Error);
   EXPECT_EQ(chosen({Capability::sm_87, {12, 6}}), "");
 }
 
@@ -132,14 +143,16 @@ TEST_F(CacheTest, TheMissMessageSaysWhatWasWantedAndWhatIsThere) {
   cuda(Capability::sm_89, ArtifactKind::ptx, {7, 8});
   cpu("aarch64-linux-gnu", "cortex-a78ae");
   EXPECT_EQ(chosen({Capability::sm_87, {11, 4}, true}), "");
-  for (const char* word : {"Kernel", "sm_87", "11.4", "7.4", "sm_89", "capability", "cpu.", "teeny aot"}) {
+  for (const char* word :
+       {"Kernel", "sm_87", "11.4", "7.4", "sm_89", "capability", "cpu.", "teeny aot"}) {
     EXPECT_NE(miss_.find(word), std::string::npos) << word << " in " << miss_;
   }
 }
 
 TEST_F(CacheTest, TheMissMessageOfAnEmptyCacheNamesThePlace) {
   EXPECT_EQ(chosen({Capability::sm_87, {12, 6}, true}), "");
-  EXPECT_NE(miss_.find("nothing in " + (directory_.path() / "cache").string()), std::string::npos) << miss_;
+  EXPECT_NE(miss_.find("nothing in " + (directory_.path() / "cache").string()), std::string::npos)
+      << miss_;
 }
 
 TEST_F(CacheTest, ChoosesCpuCodeThatThisMachineRuns) {
@@ -149,7 +162,8 @@ TEST_F(CacheTest, ChoosesCpuCodeThatThisMachineRuns) {
     static_cast<void>(cache_.choose_cpu("Kernel", fingerprint, host));
     FAIL();
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("aarch64-linux-gnu"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("aarch64-linux-gnu"), std::string::npos)
+        << error.what();
   }
   cpu("x86_64-linux-gnu", "x86-64-v4");
   EXPECT_THROW(static_cast<void>(cache_.choose_cpu("Kernel", fingerprint, host)), Error);
@@ -162,7 +176,8 @@ TEST_F(CacheTest, ListLeavesOutWhatIsNoArtifact) {
   const fs::path directory = cache_.path_of(artifact.info).parent_path();
   write_file(directory / "kernel.tir", "text");
   write_file(directory / ".x.ptx", "half");
-  EXPECT_EQ(cache_.list("Kernel", fingerprint), std::vector<fs::path>{cache_.path_of(artifact.info)});
+  EXPECT_EQ(cache_.list("Kernel", fingerprint),
+            std::vector<fs::path>{cache_.path_of(artifact.info)});
   EXPECT_TRUE(cache_.list("None", fingerprint).empty());
 }
 
@@ -170,12 +185,13 @@ TEST_F(CacheTest, KeepsTheKernelsTextBesideItsArtifacts) {
   const ir::Kernel kernel = test::constant_kernel("Kernel", 7);
   cache_.publish_ir(kernel, fingerprint);
   cache_.publish_ir(kernel, fingerprint);
-  EXPECT_EQ(read_file(cache_.directory() / ("Kernel-" + fingerprint) / "kernel.tir"), ir::print(kernel));
+  EXPECT_EQ(read_file(cache_.directory() / ("Kernel-" + fingerprint) / "kernel.tir"),
+            ir::print(kernel));
 }
 
 TEST_F(CacheTest, SharedCachesStaySharedAndPrivateOnesPrivate) {
   const auto mode = [](const fs::path& path) {
-    struct stat status {};
+    struct stat status{};
     EXPECT_EQ(::stat(path.c_str(), &status), 0);
     return status.st_mode & 07777;
   };

@@ -1,11 +1,12 @@
+#include <chrono>
+#include <thread>
+
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
 
-#include <chrono>
-#include <thread>
-
 #include "fake_compiler.hpp"
+
 #include "teeny/base/error.hpp"
 #include "teeny/cache/artifact.hpp"
 #include "teeny/cache/compiler_client.hpp"
@@ -40,7 +41,8 @@ Error failure(CompilerPool& pool, const std::string& name) {
 
 void expect_words(const Error& error, std::initializer_list<std::string> words) {
   for (const std::string& word : words) {
-    EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << word << " in\n" << error.what();
+    EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << word << " in\n"
+                                                                       << error.what();
   }
 }
 
@@ -60,7 +62,8 @@ TEST(CompilerPool, FillsInWhatTheClientKnows) {
   EXPECT_EQ(artifact.info.kernel, "Seven");
   EXPECT_EQ(artifact.info.fingerprint, ir::fingerprint(kernel));
   EXPECT_EQ(artifact.info.compiler, std::string(64, 'a'));
-  EXPECT_EQ(artifact.info.key, artifact_key(ir::fingerprint(kernel), orin, std::string(64, 'a'), ""));
+  EXPECT_EQ(artifact.info.key,
+            artifact_key(ir::fingerprint(kernel), orin, std::string(64, 'a'), ""));
   EXPECT_GT(artifact.info.compile_ms, 0);
 }
 
@@ -226,8 +229,9 @@ TEST(CompileToCache, LeavesTheArtifactAndTheKernelsTextOnly) {
   const ir::Kernel kernel = constant_kernel("K", 1);
   const fs::path path = compile_to_cache(kernel, orin, false, cache.path());
   const std::string directory = "K-" + ir::fingerprint(kernel) + "/";
-  EXPECT_EQ(test::files_below(cache.path()),
-            (std::vector<std::string>{directory + "kernel.tir", directory + path.filename().string()}));
+  EXPECT_EQ(
+      test::files_below(cache.path()),
+      (std::vector<std::string>{directory + "kernel.tir", directory + path.filename().string()}));
 }
 
 TEST(CompileToCache, WithoutACompilerWhatIsThereIsUsedAndWhatIsNotIsTheMiss) {
@@ -241,8 +245,12 @@ TEST(CompileToCache, WithoutACompilerWhatIsThereIsUsedAndWhatIsNotIsTheMiss) {
   const Variable none("TEENYC_PATH", std::nullopt);
   const Variable nowhere("PATH", "/nonexistent");
   EXPECT_EQ(compile_to_cache(kernel, orin, false, cache.path()), path);
-  EXPECT_THROW(static_cast<void>(compile_to_cache(kernel, Target(Capability::sm_90), false, cache.path())), Error);
-  EXPECT_THROW(static_cast<void>(compile_to_cache(constant_kernel("K", 2), orin, false, cache.path())), Error);
+  EXPECT_THROW(
+      static_cast<void>(compile_to_cache(kernel, Target(Capability::sm_90), false, cache.path())),
+      Error);
+  EXPECT_THROW(
+      static_cast<void>(compile_to_cache(constant_kernel("K", 2), orin, false, cache.path())),
+      Error);
   EXPECT_THROW(static_cast<void>(compile_to_cache(kernel, orin, true, cache.path())), Error);
 }
 

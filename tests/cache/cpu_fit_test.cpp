@@ -43,8 +43,9 @@ TEST(CpuFit, OtherMachinesNeverFit) {
 
 TEST(CpuFit, ArmIsJudgedByAbilityNotByName) {
   // What an emulator, or a newer chip, calls "generic" may well run code for an Orin.
-  const Processor able{cpu("generic"),
-                       {"asimd", "crc32", "atomics", "asimdrdm", "fphp", "asimdhp", "asimddp", "lrcpc"}};
+  const Processor able{
+      cpu("generic"),
+      {"asimd", "crc32", "atomics", "asimdrdm", "fphp", "asimdhp", "asimddp", "lrcpc"}};
   EXPECT_TRUE(fits(cpu("cortex-a78ae"), able));
   EXPECT_TRUE(fits(cpu("carmel"), able));
   EXPECT_FALSE(fits(cpu("neoverse-v3ae"), able));

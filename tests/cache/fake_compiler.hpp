@@ -38,8 +38,8 @@ class Variable {
   std::optional<std::string> before_;
 };
 
-/// A directory with a stand-in for teenyc of its own identity, which TEENYC_PATH names, and a log of
-/// what it was asked. (A link: it is the program's name as given that its identity lies beside.)
+/// A directory with a stand-in for teenyc of its own identity, which TEENYC_PATH names, and a log
+/// of what it was asked. (A link: it is the program's name as given that its identity lies beside.)
 class FakeCompiler {
  public:
   explicit FakeCompiler(char identity_digit = 'a')
@@ -49,7 +49,9 @@ class FakeCompiler {
     std::filesystem::create_symlink(TEENY_BUILD_DIR "/tests/fake_teenyc", program_);
     set_identity(identity_digit);
   }
-  void set_identity(char digit) { write_file(program_.string() + ".identity", std::string(64, digit) + "\n"); }
+  void set_identity(char digit) {
+    write_file(program_.string() + ".identity", std::string(64, digit) + "\n");
+  }
   [[nodiscard]] CompilerLocation location() const {
     return {program_, std::string(trim(read_file(program_.string() + ".identity")))};
   }

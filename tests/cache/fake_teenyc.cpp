@@ -1,10 +1,7 @@
-// A stand-in for teenyc: the same protocol, but its "code" is a marker text (or the file that FAKE_CODE names).
-// It takes its identity from the .identity file beside it and writes a line to FAKE_LOG for each
-// start and each kernel. FAKE_FAULT=<what>:<kernel name> makes it misbehave for that kernel.
-
-#include <fcntl.h>
-#include <signal.h>
-#include <unistd.h>
+// A stand-in for teenyc: the same protocol, but its "code" is a marker text (or the file that
+// FAKE_CODE names). It takes its identity from the .identity file beside it and writes a line to
+// FAKE_LOG for each start and each kernel. FAKE_FAULT=<what>:<kernel name> makes it misbehave for
+// that kernel.
 
 #include <chrono>
 #include <cstdio>
@@ -12,6 +9,10 @@
 #include <cstring>
 #include <string>
 #include <thread>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include "teeny/base/files.hpp"
 #include "teeny/base/text.hpp"
@@ -52,7 +53,8 @@ void misbehave(const std::string& kernel) {
     std::fflush(stdout);
     std::this_thread::sleep_for(std::chrono::hours(1));
   }
-  if (what == "refuse") throw Error(ErrorKind::input, "kernel " + kernel + " is refused", "change it");
+  if (what == "refuse")
+    throw Error(ErrorKind::input, "kernel " + kernel + " is refused", "change it");
 }
 
 std::string code_for(const ir::Kernel& kernel, const Target& target) {
@@ -61,11 +63,16 @@ std::string code_for(const ir::Kernel& kernel, const Target& target) {
   const std::string marker = "code of " + kernel.name + " for " + target.canonical();
   if (target.is_cuda()) {
     const CudaTarget& cuda = target.cuda();
-    const PtxVersion version = cuda.ptx_version.value_or(find_capability(cuda.capability)->ptx_floor);
-    return "//\n// " + marker + "\n.version " + version.name() + "\n.target " + cuda.capability.name() +
-           "\n.address_size 64\n.visible .entry " + kernel.name + "()\n{\n}\n";
+    const PtxVersion version =
+        cuda.ptx_version.value_or(find_capability(cuda.capability)->ptx_floor);
+    return "//\n// " + marker + "\n.version " + version.name() + "\n.target " +
+           cuda.capability.name() + "\n.address_size 64\n.visible .entry " + kernel.name +
+           "()\n{\n}\n";
   }
-  return std::string("\x7f" "ELF") + marker;
+  return std::string(
+             "\x7f"
+             "ELF") +
+         marker;
 }
 
 ArtifactInfo describe(const ir::Kernel& kernel, const Target& target) {
@@ -83,8 +90,8 @@ ArtifactInfo describe(const ir::Kernel& kernel, const Target& target) {
   }
   info.threads = 32 * kernel.options.num_warps;
   info.capability = target.cuda().capability;
-  info.ptx_version = target.cuda().ptx_version.value_or(
-      find_capability(target.cuda().capability)->ptx_floor);
+  info.ptx_version =
+      target.cuda().ptx_version.value_or(find_capability(target.cuda().capability)->ptx_floor);
   return info;
 }
 

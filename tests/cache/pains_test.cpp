@@ -1,18 +1,19 @@
 // What users of this field reported, as tests: each is named after its number.
 
-#include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <functional>
 #include <random>
 #include <thread>
 
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "fake_compiler.hpp"
+
 #include "teeny/base/error.hpp"
 #include "teeny/cache/cache.hpp"
 #include "teeny/cache/compiler_client.hpp"
@@ -32,7 +33,8 @@ using test::Variable;
 
 const Target orin(Capability::sm_87);
 
-// Runs `body` in a process of its own and returns its pid; the child's exit code is 0, or 1 for an Error.
+// Runs `body` in a process of its own and returns its pid; the child's exit code is 0, or 1 for an
+// Error.
 int in_child(const std::function<void()>& body) {
   const int pid = ::fork();
   if (pid != 0) return pid;
@@ -54,7 +56,8 @@ int exit_of(int pid) {
 }
 
 // Every process of one pool's own, so that a forked child shares no pipe with its parent.
-fs::path compile_alone(const ir::Kernel& kernel, const Target& target, const fs::path& cache, bool* hit = nullptr) {
+fs::path compile_alone(const ir::Kernel& kernel, const Target& target, const fs::path& cache,
+                       bool* hit = nullptr) {
   CompilerPool pool(*find_compiler(), 1);
   return compile_to_cache(pool, kernel, ir::fingerprint(kernel), target, false, cache, hit);
 }
@@ -83,7 +86,8 @@ TEST(Pains, P16_ManyProcessesOneColdCache) {
     ASSERT_EQ(read_file(artifacts.front()), bytes) << "round " << round;
     ASSERT_EQ(files_below(cache).size(), 2u) << "the artifact and kernel.tir, nothing left over";
   }
-  EXPECT_EQ(compiler.count("compile K"), rounds) << "one of the processes compiles, the others wait for it";
+  EXPECT_EQ(compiler.count("compile K"), rounds)
+      << "one of the processes compiles, the others wait for it";
 }
 
 TEST(Pains, P17_KilledAtAnyPointLeavesNothingOrAll) {
@@ -114,8 +118,8 @@ TEST(Pains, P17_KilledAtAnyPointLeavesNothingOrAll) {
       ASSERT_EQ(Artifact::unpack(read_file(path), path).code, artifact.code);
       ++whole;
     }
-    cut += fs::exists(cache.directory()) && files_below(cache.directory()).size() !=
-                                                cache.list("K", fingerprint).size();
+    cut += fs::exists(cache.directory()) &&
+           files_below(cache.directory()).size() != cache.list("K", fingerprint).size();
     fs::remove_all(cache.directory());
   }
   EXPECT_GT(whole, 0) << "the killing came too early to show anything";
@@ -130,7 +134,8 @@ TEST(Pains, P17_ADeadOwnersLockIsNotWaitedFor) {
   {
     const Variable fault("FAKE_FAULT", "hang:K");
     child = in_child([&] { compile_alone(kernel, orin, cache.path()); });
-    while (compiler.count("compile K") == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    while (compiler.count("compile K") == 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   ::kill(child, SIGKILL);
   exit_of(child);
@@ -151,10 +156,11 @@ TEST(Pains, P18_ScratchFilesArePrivateToAProcess) {
     children.push_back(in_child([&] { compile_alone(kernel, orin, cache.path()); }));
   }
   for (const int child : children) EXPECT_EQ(exit_of(child), 1);
-  // Each failure kept its kernel in a directory of its own, closed to others; nothing else is there.
+  // Each failure kept its kernel in a directory of its own, closed to others; nothing else is
+  // there.
   int kept = 0;
   for (const auto& entry : fs::directory_iterator(temporary.path())) {
-    struct stat status {};
+    struct stat status{};
     ASSERT_EQ(::stat(entry.path().c_str(), &status), 0);
     EXPECT_TRUE(entry.is_directory());
     EXPECT_EQ(status.st_mode & 0777, 0700u);
@@ -203,7 +209,8 @@ TEST(Pains, P21_OnlyWhatAChangeAffectsIsCompiledAgain) {
   const auto compile_all = [&](const Target& cuda) {
     int misses = 0;
     for (int i = 0; i < 5; ++i) {
-      for (const Target& target : {cuda, Target(CpuTarget{"aarch64-linux-gnu", "cortex-a78ae", ""})}) {
+      for (const Target& target :
+           {cuda, Target(CpuTarget{"aarch64-linux-gnu", "cortex-a78ae", ""})}) {
         bool hit = false;
         compile_alone(constant_kernel("K", i), target, cache.path(), &hit);
         misses += hit ? 0 : 1;
@@ -233,11 +240,13 @@ TEST(Pains, P22_OneNameTwoBodiesTwoEntries) {
 
 TEST(Pains, P23_ReadingNeedsNoHomeNoRightsAndWritesNothing) {
   TemporaryDirectory cache;
-  fs::permissions(cache.path(), fs::perms::others_exec | fs::perms::others_read, fs::perm_options::add);
+  fs::permissions(cache.path(), fs::perms::others_exec | fs::perms::others_read,
+                  fs::perm_options::add);
   const ir::Kernel kernel = constant_kernel("K", 1);
   const std::string fingerprint = ir::fingerprint(kernel);
   FakeCompiler compiler;
-  fs::permissions(compiler.directory(), fs::perms::others_exec | fs::perms::others_read, fs::perm_options::add);
+  fs::permissions(compiler.directory(), fs::perms::others_exec | fs::perms::others_read,
+                  fs::perm_options::add);
   const fs::path directory = cache.path() / "cache";
   compile_alone(kernel, orin, directory);
   const auto before = files_below(directory);
@@ -252,7 +261,8 @@ TEST(Pains, P23_ReadingNeedsNoHomeNoRightsAndWritesNothing) {
       ::setenv("HOME", "/nonexistent", 1);
       if (!with_compiler) {
         ::clearenv();
-        static_cast<void>(Cache(directory).choose_cuda("K", fingerprint, {Capability::sm_87, {12, 6}, true}));
+        static_cast<void>(
+            Cache(directory).choose_cuda("K", fingerprint, {Capability::sm_87, {12, 6}, true}));
         return;
       }
       bool hit = false;
@@ -313,9 +323,10 @@ TEST(Pains, P24_ASharedCacheWorksForItsGroup) {
                 ::umask(077);
                 if (::setgid(group) != 0 || ::setuid(user) != 0) ::_exit(3);
                 compile_alone(constant_kernel("K", 1), orin, cache);
-                // The same kernel for another target goes into a directory that the other user made.
-                compile_alone(constant_kernel("K", 1), Target(CudaTarget{Capability::sm_87, PtxVersion{8, value}}),
-                              cache);
+                // The same kernel for another target goes into a directory that the other user
+                // made.
+                compile_alone(constant_kernel("K", 1),
+                              Target(CudaTarget{Capability::sm_87, PtxVersion{8, value}}), cache);
               })),
               0)
         << user;

@@ -79,9 +79,10 @@ TEST(Records, NewerFormatsAndForeignPathsAreRefused) {
   refused(R"({"schema": 2, "program": "p", "kernels": {}})", "format 2");
   refused(R"({"schema": 1, "program": "q", "kernels": {}})", "program q");
   for (const char* artifact : {"../x", "/etc/passwd", "a/../../b", ""}) {
-    refused(R"({"schema": 1, "program": "p", "kernels": {"k": {"kernel": "K", "type": "K", "fingerprint": "f", "artifacts": [")" +
-                std::string(artifact) + R"("]}}})",
-            "below the cache");
+    refused(
+        R"({"schema": 1, "program": "p", "kernels": {"k": {"kernel": "K", "type": "K", "fingerprint": "f", "artifacts": [")" +
+            std::string(artifact) + R"("]}}})",
+        "below the cache");
   }
 }
 

@@ -24,23 +24,26 @@ struct ArtifactInfo {
   std::string target;       ///< Target::canonical(), with the PTX version that was taken
   std::string compiler;     ///< teenyc's identity
   std::string assembler;    ///< name and version; empty for PTX and CPU code
-  std::optional<Capability> capability = {};  ///< CUDA
-  std::optional<PtxVersion> ptx_version = {}; ///< CUDA
-  std::vector<std::string> parameters;        ///< IR types in order: "ptr<const f32>", "i32"
+  std::optional<Capability> capability = {};   ///< CUDA
+  std::optional<PtxVersion> ptx_version = {};  ///< CUDA
+  std::vector<std::string> parameters;         ///< IR types in order: "ptr<const f32>", "i32"
   int launch_abi = 0;
-  int threads = 0;                 ///< of a block (CUDA); 1 for the CPU
-  std::uint64_t shared_bytes = 0;  ///< dynamic shared memory of a launch (CUDA)
-  std::uint64_t scratch_bytes = 0; ///< scratch of one program (CPU)
-  int registers = -1;              ///< -1: unknown
-  int spill_bytes = -1;            ///< -1: unknown
-  double compile_ms = 0;           ///< of this compilation; never part of the bytes (left 0 in files)
+  int threads = 0;                  ///< of a block (CUDA); 1 for the CPU
+  std::uint64_t shared_bytes = 0;   ///< dynamic shared memory of a launch (CUDA)
+  std::uint64_t scratch_bytes = 0;  ///< scratch of one program (CPU)
+  int registers = -1;               ///< -1: unknown
+  int spill_bytes = -1;             ///< -1: unknown
+  double compile_ms = 0;  ///< of this compilation; never part of the bytes (left 0 in files)
 };
 
-/// SHA-256 over fingerprint, target (as asked), teenyc's identity, assembler and version: fields length-prefixed.
+/// SHA-256 over fingerprint, target (as asked), teenyc's identity, assembler and version: fields
+/// length-prefixed.
 [[nodiscard]] std::string artifact_key(std::string_view fingerprint, const Target& target,
-                                       std::string_view compiler_identity, std::string_view assembler);
+                                       std::string_view compiler_identity,
+                                       std::string_view assembler);
 
-/// What the artifact can run on, in words: "sm_87 and later", "sm_90a only", "aarch64-linux-gnu cortex-a78ae".
+/// What the artifact can run on, in words: "sm_87 and later", "sm_90a only", "aarch64-linux-gnu
+/// cortex-a78ae".
 [[nodiscard]] std::string runs_on(const ArtifactInfo& info);
 
 /// The code of a kernel with its description.
@@ -50,9 +53,11 @@ struct Artifact {
 
   /// The file's bytes. PTX: the text, then a block of `//teeny` comment lines with the description
   /// and, as the last line, the digest of all before it. ELF: the image, then a trailer
-  /// (description as JSON, its length, digest of all before it, magic). The same input gives the same bytes.
+  /// (description as JSON, its length, digest of all before it, magic). The same input gives the
+  /// same bytes.
   [[nodiscard]] std::string pack() const;
-  /// Reads it back; Error(input) that says truncated, altered (digest) or of a newer format, naming `origin`.
+  /// Reads it back; Error(input) that says truncated, altered (digest) or of a newer format, naming
+  /// `origin`.
   [[nodiscard]] static Artifact unpack(std::string bytes, const std::filesystem::path& origin);
 };
 

@@ -10,10 +10,11 @@
 
 namespace teeny {
 
-/// The best of `candidates` for a CUDA device: exact machine code, then compatible machine code (never on an
-/// integrated device), then PTX of the highest capability and version that loads. All candidates
-/// are read and verified: a damaged one is Error(input). When none fits: Error(input), the miss message: kernel,
-/// what was wanted, `where` was looked, what is there and why it does not fit.
+/// The best of `candidates` for a CUDA device: exact machine code, then compatible machine code
+/// (never on an integrated device), then PTX of the highest capability and version that loads. All
+/// candidates are read and verified: a damaged one is Error(input). When none fits: Error(input),
+/// the miss message: kernel, what was wanted, `where` was looked, what is there and why it does not
+/// fit.
 [[nodiscard]] Artifact choose_for_cuda(std::string_view kernel,
                                        const std::vector<std::filesystem::path>& candidates,
                                        const std::string& where, const DeviceFacts& device);

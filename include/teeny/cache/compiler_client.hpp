@@ -26,7 +26,8 @@ class CompilerPool {
  public:
   explicit CompilerPool(CompilerLocation location, int limit = 0);  ///< 0: as many as cores
   ~CompilerPool();
-  [[nodiscard]] Artifact compile(const ir::Kernel& kernel, const std::string& fingerprint, const Target& target);
+  [[nodiscard]] Artifact compile(const ir::Kernel& kernel, const std::string& fingerprint,
+                                 const Target& target);
   [[nodiscard]] const CompilerLocation& location() const noexcept { return location_; }
 
  private:
@@ -38,14 +39,18 @@ class CompilerPool {
 /// Finds or compiles: a hit reads one file and starts nothing; a miss takes the key's lock, looks
 /// again, compiles and publishes. `force` compiles in any case. Without a compiler a miss is the
 /// miss error. Returns the artifact's path.
-[[nodiscard]] std::filesystem::path compile_to_cache(const ir::Kernel& kernel, const Target& target, bool force,
-                                                     const std::filesystem::path& cache_directory, bool* hit = nullptr,
+[[nodiscard]] std::filesystem::path compile_to_cache(const ir::Kernel& kernel, const Target& target,
+                                                     bool force,
+                                                     const std::filesystem::path& cache_directory,
+                                                     bool* hit = nullptr,
                                                      double* milliseconds = nullptr);
 
 /// The same with a pool of the caller's own, and a fingerprint that is already known.
 [[nodiscard]] std::filesystem::path compile_to_cache(CompilerPool& pool, const ir::Kernel& kernel,
-                                                     const std::string& fingerprint, const Target& target, bool force,
-                                                     const std::filesystem::path& cache_directory, bool* hit = nullptr,
+                                                     const std::string& fingerprint,
+                                                     const Target& target, bool force,
+                                                     const std::filesystem::path& cache_directory,
+                                                     bool* hit = nullptr,
                                                      double* milliseconds = nullptr);
 
 }  // namespace teeny

@@ -8,8 +8,8 @@ namespace teeny {
 
 /// What decides where kernels are looked for; a value, so that each step can be tested.
 struct CacheSurroundings {
-  std::filesystem::path executable;               ///< with all links resolved
-  std::optional<std::string> variable = {};       ///< TEENYC_CACHE_DIR; empty counts as absent
+  std::filesystem::path executable;          ///< with all links resolved
+  std::optional<std::string> variable = {};  ///< TEENYC_CACHE_DIR; empty counts as absent
   std::filesystem::path temporary = "/tmp";
   unsigned user = 0;
 
@@ -18,7 +18,8 @@ struct CacheSurroundings {
 
 /// `<dir of the executable>/../cache` if it is a directory, else `<dir>/cache` if that is one;
 /// nullopt for a program that has no cache beside it (any development build).
-[[nodiscard]] std::optional<std::filesystem::path> cache_beside(const std::filesystem::path& executable);
+[[nodiscard]] std::optional<std::filesystem::path> cache_beside(
+    const std::filesystem::path& executable);
 
 /// The whole order: beside the executable, then TEENYC_CACHE_DIR, then `<temporary>/teenyc_cache`
 /// where that is absent or this user's own directory, else `<temporary>/teenyc_cache-<user>`.

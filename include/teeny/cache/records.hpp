@@ -11,9 +11,9 @@ namespace teeny {
 
 /// One kernel of a program, as `aot` left it for the board.
 struct KernelRecord {
-  std::string kernel;       ///< name and entry symbol
-  std::string readable;     ///< its C++ type, for people
-  std::string fingerprint;  ///< of its IR
+  std::string kernel;                  ///< name and entry symbol
+  std::string readable;                ///< its C++ type, for people
+  std::string fingerprint;             ///< of its IR
   std::vector<std::string> artifacts;  ///< paths below the cache directory, sorted, no duplicates
   friend bool operator==(const KernelRecord&, const KernelRecord&) = default;
 };
@@ -27,8 +27,8 @@ class ProgramRecords {
   [[nodiscard]] static std::filesystem::path path(const std::filesystem::path& cache_directory,
                                                   std::string_view program);
   /// nullopt when there is no such file; Error(input) for one that is damaged or of a newer format.
-  [[nodiscard]] static std::optional<ProgramRecords> read(const std::filesystem::path& cache_directory,
-                                                          std::string_view program);
+  [[nodiscard]] static std::optional<ProgramRecords> read(
+      const std::filesystem::path& cache_directory, std::string_view program);
   /// Replaces the file in one step. The same records give the same bytes.
   void write(const std::filesystem::path& cache_directory) const;
 

@@ -14,7 +14,8 @@
 namespace teeny {
 
 namespace detail {
-/// Error(usage) when a copy between `wanted` elements of a buffer and `found` of the host cannot be.
+/// Error(usage) when a copy between `wanted` elements of a buffer and `found` of the host cannot
+/// be.
 void check_copy_size(std::size_t wanted, std::size_t found);
 /// Bytes of `count` elements; Error(usage) when they are more than an address can count.
 [[nodiscard]] std::size_t buffer_bytes(std::size_t count, std::size_t element_size);
@@ -27,7 +28,9 @@ class Buffer {
  public:
   /// Uninitialised.
   Buffer(const Device& device, std::size_t count)
-      : device_(device), address_(device.allocate(detail::buffer_bytes(count, sizeof(T)))), size_(count) {}
+      : device_(device),
+        address_(device.allocate(detail::buffer_bytes(count, sizeof(T)))),
+        size_(count) {}
   Buffer(Buffer&& other) noexcept
       : device_(other.device_),
         address_(std::exchange(other.address_, 0)),

@@ -30,7 +30,8 @@ class Device {
  public:
   /// This machine's processor.
   [[nodiscard]] static Device cpu();
-  /// A CUDA device; Error(environment) without a driver, Error(usage) without a device of that number.
+  /// A CUDA device; Error(environment) without a driver, Error(usage) without a device of that
+  /// number.
   [[nodiscard]] static Device cuda(int ordinal = 0);
   /// "cpu", "cuda" or "cuda:1"; Error(usage) for anything else.
   [[nodiscard]] static Device open(std::string_view name);
@@ -61,10 +62,10 @@ class Device {
   [[nodiscard]] auto buffer(const Range& values) const;
 
   /// Runs `kernel` once per program of `grid`. Arguments are the kernel's parameters in order:
-  /// a Buffer (of this device) or DevicePtr for a pointer, numbers for scalars; what does not match does
-  /// not compile. May return before the kernel is done; reading a buffer waits for it.
-  /// Errors: usage for a grid beyond its limits, a number beyond its parameter's type, a buffer of
-  /// another device, an undeclared variant; input when there is no code for this device.
+  /// a Buffer (of this device) or DevicePtr for a pointer, numbers for scalars; what does not match
+  /// does not compile. May return before the kernel is done; reading a buffer waits for it. Errors:
+  /// usage for a grid beyond its limits, a number beyond its parameter's type, a buffer of another
+  /// device, an undeclared variant; input when there is no code for this device.
   template <class Kernel, class... Args>
   void launch(const Kernel& kernel, const Grid& grid, const Args&... args) const;
 
@@ -79,7 +80,9 @@ class Device {
   void copy(u64 to, u64 from, std::size_t bytes) const;
   void fill(u64 to, u8 value, std::size_t bytes) const;
 
-  friend bool operator==(const Device& left, const Device& right) { return left.state_ == right.state_; }
+  friend bool operator==(const Device& left, const Device& right) {
+    return left.state_ == right.state_;
+  }
   [[nodiscard]] detail::DeviceState& state() const noexcept { return *state_; }
 
  private:

@@ -1,5 +1,3 @@
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
 #include <cfenv>
@@ -8,10 +6,13 @@
 #include <mutex>
 #include <new>
 
+#include <dlfcn.h>
+
 #include "../backend.hpp"
+#include "thread_pool.hpp"
+
 #include "teeny/base/error.hpp"
 #include "teeny/cache/choose.hpp"
-#include "thread_pool.hpp"
 
 namespace fs = std::filesystem;
 
@@ -26,11 +27,12 @@ using Entry = void (*)(const void* const* arguments, const std::uint32_t* positi
                        const std::uint32_t* grid, void* scratch);
 
 void* aligned(std::size_t bytes) {
-  const std::size_t whole = (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
+  const std::size_t whole =
+      (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
   void* memory = std::aligned_alloc(alignment, whole);
   if (memory == nullptr) {
-    throw Error(ErrorKind::environment,
-                "wanted " + std::to_string(bytes) + " bytes of memory on device cpu, found no more");
+    throw Error(ErrorKind::environment, "wanted " + std::to_string(bytes) +
+                                            " bytes of memory on device cpu, found no more");
   }
   return memory;
 }
@@ -44,8 +46,9 @@ class CpuKernel : public LoadedKernel {
   CpuKernel(ArtifactInfo info, const fs::path& path) : LoadedKernel(std::move(info)) {
     handle_ = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle_ == nullptr) {
-      throw Error(ErrorKind::environment, "cannot load " + path.string() + ": " + ::dlerror(),
-                  "if its file system is mounted noexec, put the cache elsewhere (TEENYC_CACHE_DIR)");
+      throw Error(
+          ErrorKind::environment, "cannot load " + path.string() + ": " + ::dlerror(),
+          "if its file system is mounted noexec, put the cache elsewhere (TEENYC_CACHE_DIR)");
     }
     void* symbol = ::dlsym(handle_, this->info().kernel.c_str());
     if (symbol == nullptr) {
@@ -143,7 +146,8 @@ class CpuBackend : public Backend {
     if (bytes != 0) std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
   }
   void copy(u64 to, u64 from, std::size_t bytes) override {
-    if (bytes != 0) std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+    if (bytes != 0)
+      std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
   }
   void fill(u64 to, u8 value, std::size_t bytes) override {
     if (bytes != 0) std::memset(reinterpret_cast<void*>(to), value, bytes);

@@ -1,9 +1,9 @@
 #include "thread_pool.hpp"
 
+#include <algorithm>
+
 #include <sched.h>
 #include <unistd.h>
-
-#include <algorithm>
 
 namespace teeny::detail {
 

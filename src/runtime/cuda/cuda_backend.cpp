@@ -5,6 +5,7 @@
 
 #include "../backend.hpp"
 #include "driver.hpp"
+
 #include "teeny/base/error.hpp"
 #include "teeny/base/log.hpp"
 #include "teeny/base/text.hpp"
@@ -54,8 +55,10 @@ class CudaBackend : public Backend {
     driver_.check(driver_.device_count(&count), "cannot count the CUDA devices");
     if (ordinal < 0 || ordinal >= count) {
       throw Error(ErrorKind::usage,
-                  "device cuda:" + std::to_string(ordinal) + ": wanted a CUDA device of that number, "
-                      "found " + std::to_string(count) + (count == 1 ? " device" : " devices"),
+                  "device cuda:" + std::to_string(ordinal) +
+                      ": wanted a CUDA device of that number, "
+                      "found " +
+                      std::to_string(count) + (count == 1 ? " device" : " devices"),
                   count == 0 ? "run on the CPU (--on cpu)"
                              : "devices are cuda:0 to cuda:" + std::to_string(count - 1));
     }
@@ -70,7 +73,8 @@ class CudaBackend : public Backend {
                                    attribute(DeviceAttribute::capability_minor));
     facts_.driver = DriverVersion::from_cuda(version);
     facts_.integrated = attribute(DeviceAttribute::integrated) != 0;
-    shared_limit_ = static_cast<std::uint64_t>(attribute(DeviceAttribute::max_shared_per_block_optin));
+    shared_limit_ =
+        static_cast<std::uint64_t>(attribute(DeviceAttribute::max_shared_per_block_optin));
     driver_.check(driver_.context_retain(&context_, device_),
                   "cannot make a context on device " + name());
     enter();
@@ -137,14 +141,14 @@ class CudaBackend : public Backend {
     if (found != 0) {
       driver_.module_unload(module);
       throw Error(ErrorKind::input,
-                  path.string() + ": wanted the entry " + info.kernel + ", found none: " +
-                      driver_.describe(found),
+                  path.string() + ": wanted the entry " + info.kernel +
+                      ", found none: " + driver_.describe(found),
                   "remove the file and compile the kernel again");
     }
     if (info.shared_bytes > plain_shared_bytes) {
-      driver_.check(driver_.function_set(function,
-                                         static_cast<int>(cuda::FunctionAttribute::max_dynamic_shared),
-                                         static_cast<int>(info.shared_bytes)),
+      driver_.check(driver_.function_set(
+                        function, static_cast<int>(cuda::FunctionAttribute::max_dynamic_shared),
+                        static_cast<int>(info.shared_bytes)),
                     "cannot allow kernel " + info.kernel + " " + std::to_string(info.shared_bytes) +
                         " bytes of shared memory");
     }
@@ -206,8 +210,8 @@ class CudaBackend : public Backend {
     const cuda::Result result = driver_.stream_synchronize(stream_);
     if (result == 0) return;
     throw Error(ErrorKind::environment,
-                "a kernel or copy that was asked of device " + name() + " earlier failed: " +
-                    driver_.describe(result),
+                "a kernel or copy that was asked of device " + name() +
+                    " earlier failed: " + driver_.describe(result),
                 "run it on the CPU (--on cpu), or under compute-sanitizer, to see which");
   }
 
@@ -219,9 +223,9 @@ class CudaBackend : public Backend {
 
   [[nodiscard]] int attribute(DeviceAttribute which) const {
     int value = 0;
-    driver_.check(driver_.device_attribute(&value, static_cast<int>(which), device_),
-                  "cannot ask attribute " + std::to_string(static_cast<int>(which)) + " of device " +
-                      name());
+    driver_.check(
+        driver_.device_attribute(&value, static_cast<int>(which), device_),
+        "cannot ask attribute " + std::to_string(static_cast<int>(which)) + " of device " + name());
     return value;
   }
 
@@ -233,25 +237,26 @@ class CudaBackend : public Backend {
     std::string info_log(log_bytes, '\0');
     std::string error_log(log_bytes, '\0');
     // The driver takes sizes as values in place of pointers.
-    std::array<int, 4> options = {
-        static_cast<int>(cuda::JitOption::info_log), static_cast<int>(cuda::JitOption::info_log_size),
-        static_cast<int>(cuda::JitOption::error_log),
-        static_cast<int>(cuda::JitOption::error_log_size)};
+    std::array<int, 4> options = {static_cast<int>(cuda::JitOption::info_log),
+                                  static_cast<int>(cuda::JitOption::info_log_size),
+                                  static_cast<int>(cuda::JitOption::error_log),
+                                  static_cast<int>(cuda::JitOption::error_log_size)};
     const auto size = reinterpret_cast<void*>(log_bytes - 1);
     std::array<void*, 4> values = {info_log.data(), size, error_log.data(), size};
     cuda::Module module = nullptr;
-    const cuda::Result result = driver_.module_load(
-        &module, artifact.code.c_str(), static_cast<unsigned>(options.size()), options.data(),
-        values.data());
+    const cuda::Result result =
+        driver_.module_load(&module, artifact.code.c_str(), static_cast<unsigned>(options.size()),
+                            options.data(), values.data());
     if (result == 0) return module;
-    throw Error(ErrorKind::board,
-                "device " + name() + " (" + description() + ") refuses " + path.string() +
-                    ", code for " + runs_on(artifact.info) +
-                    (artifact.info.ptx_version ? ", PTX " + artifact.info.ptx_version->name() : "") +
-                    ": " + driver_.describe(result) + said(error_log) +
-                    (said(error_log).empty() ? said(info_log) : ""),
-                "compile kernel " + artifact.info.kernel + " for this device (capability=" +
-                    facts_.capability.name() + ",driver=" + facts_.driver.name() + ")");
+    throw Error(
+        ErrorKind::board,
+        "device " + name() + " (" + description() + ") refuses " + path.string() + ", code for " +
+            runs_on(artifact.info) +
+            (artifact.info.ptx_version ? ", PTX " + artifact.info.ptx_version->name() : "") + ": " +
+            driver_.describe(result) + said(error_log) +
+            (said(error_log).empty() ? said(info_log) : ""),
+        "compile kernel " + artifact.info.kernel + " for this device (capability=" +
+            facts_.capability.name() + ",driver=" + facts_.driver.name() + ")");
   }
 
   void note_jit(const ArtifactInfo& info, double milliseconds) {
@@ -260,8 +265,8 @@ class CudaBackend : public Backend {
                               " compiled it in " + one_decimal(milliseconds) + " ms");
     if (info.capability->major() >= facts_.capability.major()) return;
     std::call_once(idle_noted_, [&] {
-      log(LogLevel::notice, "code for " + info.capability->name() + " on " + facts_.capability.name() +
-                                ": its newer Tensor Cores stay idle");
+      log(LogLevel::notice, "code for " + info.capability->name() + " on " +
+                                facts_.capability.name() + ": its newer Tensor Cores stay idle");
     });
   }
 

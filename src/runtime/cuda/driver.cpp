@@ -1,8 +1,8 @@
 #include "driver.hpp"
 
-#include <dlfcn.h>
-
 #include <cstring>
+
+#include <dlfcn.h>
 
 #include "teeny/base/error.hpp"
 
@@ -10,8 +10,9 @@ namespace teeny::detail::cuda {
 
 namespace {
 
-// The loader's own search finds the driver wherever it is installed as it should be. The rest are the
-// places where Jetson releases keep it, for root file systems whose ld.so.cache was not made anew.
+// The loader's own search finds the driver wherever it is installed as it should be. The rest are
+// the places where Jetson releases keep it, for root file systems whose ld.so.cache was not made
+// anew.
 constexpr const char* places[] = {
     "libcuda.so.1",
     "/opt/nvidia/l4t-gpu-libs/nvgpu/libcuda.so.1",
