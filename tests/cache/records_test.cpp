@@ -79,10 +79,11 @@ TEST(Records, NewerFormatsAndForeignPathsAreRefused) {
   refused(R"({"schema": 2, "program": "p", "kernels": {}})", "format 2");
   refused(R"({"schema": 1, "program": "q", "kernels": {}})", "program q");
   for (const char* artifact : {"../x", "/etc/passwd", "a/../../b", ""}) {
-    refused(
-        R"({"schema": 1, "program": "p", "kernels": {"k": {"kernel": "K", "type": "K", "fingerprint": "f", "artifacts": [")" +
-            std::string(artifact) + R"("]}}})",
-        "below the cache");
+    const std::string record = R"({"kernel": "K", "type": "K", "fingerprint": "f", )"
+                               R"("artifacts": [")" +
+                               std::string(artifact) + R"("]})";
+    refused(R"({"schema": 1, "program": "p", "kernels": {"k": )" + record + "}}",
+            "below the cache");
   }
 }
 
