@@ -15,7 +15,8 @@ using ir::Op;
 using ir::Opcode;
 using ir::Type;
 using ir::ValueId;
-using testing::run_on_cpu;
+using testing::Argument;
+using testing::Launch;
 
 std::vector<std::uint64_t> samples(DType dtype) {
   std::vector<std::uint64_t> values;
@@ -63,11 +64,11 @@ std::vector<std::uint64_t> samples(DType dtype) {
 }
 
 /// A buffer of elements as they lie in memory.
-std::vector<char> packed(DType dtype, const std::vector<std::uint64_t>& values) {
+Argument packed(DType dtype, const std::vector<std::uint64_t>& values) {
   const auto size = static_cast<std::size_t>(size_of(dtype));
   std::vector<char> bytes(size * values.size());
   for (std::size_t i = 0; i < values.size(); ++i) std::memcpy(&bytes[i * size], &values[i], size);
-  return bytes;
+  return {true, std::move(bytes)};
 }
 
 std::uint64_t element(DType dtype, const std::vector<char>& bytes, std::size_t i) {
@@ -86,10 +87,20 @@ bool same(DType dtype, std::uint64_t left, std::uint64_t right, bool any_zero) {
   return (std::isnan(a) && std::isnan(b)) || (any_zero && a == 0 && b == 0);
 }
 
-/// Applies `op` to tiles whose elements take every combination of samples, and compares.
-void check(Op op, const std::vector<DType>& types, DType result) {
+/// One operation on tiles whose elements take every combination of samples.
+struct Case {
+  Op op;
+  std::vector<DType> types;
+  DType result;
+  std::vector<std::vector<std::uint64_t>> inputs = {};
+};
+
+Launch launch_of(Case& tested) {
+  const auto& [op_given, types, result, unused] = tested;
+  auto& inputs = tested.inputs;
+  Op op = op_given;
   const std::size_t arity = types.size();
-  std::vector<std::vector<std::uint64_t>> inputs(arity);
+  inputs.resize(arity);
   std::vector<std::vector<std::uint64_t>> choices;
   for (const DType type : types) choices.push_back(samples(type));
   std::mt19937 random(3);
@@ -127,18 +138,21 @@ void check(Op op, const std::vector<DType>& types, DType result) {
   const ValueId value = b.append(op, is_given ? &given : nullptr);
   b.store(at(arity), value);
 
-  std::vector<std::vector<char>> buffers;
-  for (std::size_t k = 0; k < arity; ++k) buffers.push_back(packed(types[k], inputs[k]));
-  buffers.emplace_back(count * static_cast<std::size_t>(size_of(result)), '\x5a');
-  std::vector<const char*> pointers;
-  for (const auto& buffer : buffers) pointers.push_back(buffer.data());
-  std::vector<const void*> arguments;
-  for (const auto& pointer : pointers) arguments.push_back(&pointer);
-  run_on_cpu(b.finish(), {static_cast<std::uint32_t>(count / block), 1, 1}, arguments);
+  Launch launch;
+  launch.kernel = b.finish();
+  launch.grid[0] = static_cast<std::uint32_t>(count / block);
+  for (std::size_t k = 0; k < arity; ++k) launch.arguments.push_back(packed(types[k], inputs[k]));
+  launch.arguments.push_back(
+      {true, std::vector<char>(count * static_cast<std::size_t>(size_of(result)), '\x5a')});
+  return launch;
+}
 
+void compare(const Case& tested, const std::vector<char>& output) {
+  const auto& [op, types, result, inputs] = tested;
+  const std::size_t arity = types.size();
   const bool any_zero = op.code == Opcode::minimum || op.code == Opcode::maximum;
   const DType operand = op.code == Opcode::select ? types[1] : types[0];
-  for (std::size_t n = 0; n < count; ++n) {
+  for (std::size_t n = 0; n < inputs[0].size(); ++n) {
     std::vector<std::uint64_t> bits;
     std::string given_text;
     for (std::size_t k = 0; k < arity; ++k) {
@@ -147,7 +161,7 @@ void check(Op op, const std::vector<DType>& types, DType result) {
     }
     const auto expected = evaluate(op, operand, result, bits);
     ASSERT_TRUE(expected.has_value());
-    const std::uint64_t found = element(result, buffers.back(), n);
+    const std::uint64_t found = element(result, output, n);
     ASSERT_TRUE(same(result, *expected, found, any_zero))
         << ir::name(op.code) << " " << name(types[0]) << " -> " << name(result) << " of"
         << given_text << ": wanted " << decode(result, *expected) << ", found "
@@ -161,10 +175,9 @@ Op op_of(Opcode code) {
   return op;
 }
 
-class CpuElementwise : public ::testing::TestWithParam<DType> {};
+using Cases = std::vector<Case>;
 
-TEST_P(CpuElementwise, unary) {
-  const DType type = GetParam();
+Cases unary(DType type) {
   std::vector<Opcode> codes;
   if (type != DType::boolean) codes = {Opcode::neg, Opcode::abs};
   if (is_float(type)) {
@@ -174,11 +187,12 @@ TEST_P(CpuElementwise, unary) {
   } else {
     codes.push_back(Opcode::bit_not);
   }
-  for (const Opcode code : codes) check(op_of(code), {type}, type);
+  Cases cases;
+  for (const Opcode code : codes) cases.push_back({op_of(code), {type}, type});
+  return cases;
 }
 
-TEST_P(CpuElementwise, binary) {
-  const DType type = GetParam();
+Cases binary(DType type) {
   std::vector<Opcode> codes;
   if (type != DType::boolean) {
     codes = {Opcode::add, Opcode::sub, Opcode::mul, Opcode::div, Opcode::minimum, Opcode::maximum};
@@ -192,28 +206,55 @@ TEST_P(CpuElementwise, binary) {
     }
   }
   if (type == DType::u32 || type == DType::u64) codes.push_back(Opcode::umulhi);
-  for (const Opcode code : codes) check(op_of(code), {type, type}, type);
+  Cases cases;
+  for (const Opcode code : codes) cases.push_back({op_of(code), {type, type}, type});
+  return cases;
 }
 
-TEST_P(CpuElementwise, compare_select_and_fma) {
-  const DType type = GetParam();
+Cases others(DType type) {
+  Cases cases;
   for (const ir::Predicate predicate : {ir::Predicate::eq, ir::Predicate::ne, ir::Predicate::lt,
                                         ir::Predicate::le, ir::Predicate::gt, ir::Predicate::ge}) {
     Op op = op_of(Opcode::compare);
     op.predicate = predicate;
     if (type != DType::boolean || predicate <= ir::Predicate::ne) {
-      check(op, {type, type}, DType::boolean);
+      cases.push_back({op, {type, type}, DType::boolean});
     }
   }
-  check(op_of(Opcode::select), {DType::boolean, type, type}, type);
-  if (is_float(type)) check(op_of(Opcode::fma), {type, type, type}, type);
+  cases.push_back({op_of(Opcode::select), {DType::boolean, type, type}, type});
+  if (is_float(type)) cases.push_back({op_of(Opcode::fma), {type, type, type}, type});
+  return cases;
 }
 
-TEST_P(CpuElementwise, casts) {
+Cases casts(DType type) {
+  Cases cases;
   for (const DType to : all_dtypes) {
-    check(op_of(Opcode::cast), {GetParam()}, to);
-    if (bits_of(to) == bits_of(GetParam())) check(op_of(Opcode::bitcast), {GetParam()}, to);
+    cases.push_back({op_of(Opcode::cast), {type}, to});
+    if (bits_of(to) == bits_of(type)) cases.push_back({op_of(Opcode::bitcast), {type}, to});
   }
+  return cases;
+}
+
+void check(testing::Machine& machine, Cases cases) {
+  std::vector<Launch> launches;
+  for (Case& tested : cases) launches.push_back(launch_of(tested));
+  machine.run(launches);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    compare(cases[i], launches[i].arguments.back().bytes);
+  }
+}
+
+class CpuElementwise : public ::testing::TestWithParam<DType> {};
+
+TEST_P(CpuElementwise, on_this_machine) {
+  testing::Host host;
+  for (const auto& cases : {unary, binary, others, casts}) check(host, cases(GetParam()));
+}
+
+TEST_P(CpuElementwise, on_an_emulated_board) {
+  if (const auto why = testing::EmulatedBoard::missing()) GTEST_SKIP() << *why;
+  testing::EmulatedBoard board;
+  for (const auto& cases : {unary, binary, others, casts}) check(board, cases(GetParam()));
 }
 
 INSTANTIATE_TEST_SUITE_P(all, CpuElementwise, ::testing::ValuesIn(all_dtypes),

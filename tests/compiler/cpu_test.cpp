@@ -8,7 +8,8 @@ namespace {
 using ir::Builder;
 using ir::Type;
 using ir::ValueId;
-using testing::run_on_cpu;
+using testing::Argument;
+using testing::Launch;
 
 constexpr DType f32_ = DType::f32;
 
@@ -26,20 +27,28 @@ ir::Kernel vector_add(std::int64_t block) {
   return b.finish();
 }
 
+/// The arguments after a run on this machine.
+std::vector<Argument> run(Launch launch) {
+  std::vector<Launch> launches{std::move(launch)};
+  testing::Host().run(launches);
+  return launches[0].arguments;
+}
+
 TEST(Cpu, vector_add_touches_nothing_outside_its_mask) {
   for (const std::int64_t block : {1, 2, 8, 64, 1024}) {
     for (const i32 n : {0, 1, 63, 64, 1000, 1024, 3000}) {
       const auto size = static_cast<std::size_t>(n);
       std::vector<f32> a(size);
       std::vector<f32> b(size);
-      std::vector<f32> out(size + 8, -7.0F);
       std::iota(a.begin(), a.end(), 1.0F);
       std::iota(b.begin(), b.end(), 0.5F);
-      const f32* pa = a.data();
-      const f32* pb = b.data();
-      f32* po = out.data();
       const auto programs = static_cast<std::uint32_t>((n + block - 1) / block);
-      run_on_cpu(vector_add(block), {programs, 1, 1}, {&pa, &pb, &po, &n});
+      const auto out =
+          run({vector_add(block),
+               {programs, 1, 1},
+               {Argument::buffer(a), Argument::buffer(b),
+                Argument::buffer(std::vector<f32>(size + 8, -7.0F)), Argument::value(n)}})[2]
+              .as<f32>();
       for (std::size_t i = 0; i < size; ++i) ASSERT_EQ(out[i], a[i] + b[i]) << i;
       for (std::size_t i = size; i < out.size(); ++i) ASSERT_EQ(out[i], -7.0F);
     }
