@@ -56,6 +56,17 @@ int parse_and_run(Session& session, CLI::App& app, std::vector<std::string> word
     words.erase(end, words.end());
   }
   words = spell_out_empty_values(words);
+  if (!words.empty() && !words.front().empty() && words.front().front() != '-') {
+    std::vector<std::string> commands;
+    for (const auto* command : app.get_subcommands({})) commands.push_back(command->get_name());
+    if (std::find(commands.begin(), commands.end(), words.front()) == commands.end()) {
+      const auto close = nearest(words.front(), commands);
+      throw Error(ErrorKind::usage,
+                  "there is no command \"" + words.front() + "\"" +
+                      (close ? "; did you mean " + *close + "?" : ""),
+                  "commands: " + join(commands, ", "));
+    }
+  }
   std::reverse(words.begin(), words.end());  // the order in which CLI11 wants a vector
   try {
     app.parse(std::move(words));

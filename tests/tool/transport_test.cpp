@@ -29,11 +29,12 @@ class FakeSsh {
   fs::path program_;
 };
 
-// The last argument is the remote command, the one before it the host.
+// The words after the host, joined by blanks, are the remote command.
 const std::string obedient =
-    "for word; do before=$last; last=$word; done\n"
-    "[ \"$before\" = board ] || exit 99\n"
-    "exec sh -c \"$last\"";
+    "while [ $# -gt 0 ] && [ \"$1\" != board ]; do shift; done\n"
+    "[ \"$1\" = board ] || exit 99\n"
+    "shift\n"
+    "exec sh -c \"$*\"";
 
 Error error_of(const std::string& body) {
   const FakeSsh ssh(body);

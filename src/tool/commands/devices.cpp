@@ -76,6 +76,17 @@ void append(BoardRequest& request, const std::string& item) {
   request.appended.push_back(item);
 }
 
+std::string what_it_takes(const Board& board) {
+  std::string text = board.full_name() + " takes ";
+  if (board.capability) {
+    text += "PTX of capability " + board.capability->name() + " and lower";
+    const auto& ceiling = board.chosen().ptx_ceiling;
+    if (ceiling) text += ", up to PTX " + ceiling->name();
+    text += "; and ";
+  }
+  return text + "--device cpu for " + board.triple;
+}
+
 }  // namespace
 
 CompileRequest check_device(const DeviceArgument& argument) {
@@ -100,8 +111,7 @@ BoardRequest check_device_for_board(const DeviceArgument& argument, const Board&
   if (const auto clash = conflict(board, result.request.target)) {
     throw Error(ErrorKind::usage,
                 "--device " + argument.device + " --options " + result.options + ": " + *clash,
-                "compile for the board (`teeny boards " + board.name + "` shows it), or name "
-                "another --target");
+                what_it_takes(board) + "; or name another --target");
   }
   const BoardGeneration& generation = board.chosen();
   if (argument.device == "cuda" && generation.driver && missing("driver")) {

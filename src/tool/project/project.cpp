@@ -135,6 +135,12 @@ BuildTree::BuildTree(fs::path root, std::optional<Board> board, const Selection&
       release_(!selection.no_release),
       directory_(root_ / "build" / "teeny" / directory_name(board_, purpose, release_)) {
   static_cast<void>(feature_names(selection_.features));
+  if (root_.string().find_first_of("\"\\;") != std::string::npos) {
+    throw Error(ErrorKind::input,
+                "CMake cannot build in a directory whose path holds a double quote, a backslash or a "
+                "semicolon: " + root_.string(),
+                "rename it");
+  }
 }
 
 std::string BuildTree::where() const { return board_ ? board_->full_name() : "this machine"; }
