@@ -54,14 +54,14 @@ Emitter::Registers Emitter::convert_by_shared(const ir::Type& element, const Reg
   begin_shared(static_cast<std::uint64_t>(bytes) << old.element_bits());
   const llvm::Align align(static_cast<std::uint64_t>(bytes));
   for (std::uint32_t reg = 0; reg < old.register_count(); ++reg) {
-    Value* index = place(old, &positions, old.element(reg, 0, 0));
+    const Index index = place(old, &positions, old.element(reg, 0, 0));
     builder_.CreateAlignedStore(to_memory(builder_, from.at(reg)), shared_address(0, stored, index),
                                 align);
   }
   shared_written();
   Registers result;
   for (std::uint32_t reg = 0; reg < wanted.register_count(); ++reg) {
-    Value* index = place(wanted, &positions, wanted.element(reg, 0, 0));
+    const Index index = place(wanted, &positions, wanted.element(reg, 0, 0));
     Value* value = builder_.CreateAlignedLoad(stored, shared_address(0, stored, index), align);
     result.push_back(from_memory(builder_, element, value));
   }
@@ -119,12 +119,17 @@ void Emitter::shared_written() {
   pending_.shared_reads = true;
 }
 
-llvm::Value* Emitter::shared_address(std::uint64_t offset, llvm::Type* element, Value* index) {
-  Value* base = shared_;
-  if (offset != 0) {
-    base = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), base, offset);
+llvm::Value* Emitter::shared_address(std::uint64_t offset, llvm::Type* element, Index index) {
+  Value* address = shared_;
+  const auto* number = llvm::dyn_cast<llvm::ConstantInt>(index.computed);
+  if (number == nullptr || !number->isZero()) {
+    address = builder_.CreateInBoundsGEP(element, address, index.computed);
   }
-  return builder_.CreateInBoundsGEP(element, base, index);
+  // What is known last, where it becomes a part of the instruction.
+  const std::uint64_t bytes = module_.getDataLayout().getTypeAllocSize(element).getFixedValue();
+  const std::uint64_t known = offset + index.known * bytes;
+  if (known == 0) return address;
+  return builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), address, known);
 }
 
 void Emitter::barrier() {

@@ -65,10 +65,10 @@ void Emitter::emit_dot(const Op& op) {
   for (std::uint32_t reg = 0; reg < place_of.register_count(); ++reg)
     sums.push_back(at(start, reg));
 
-  const auto load = [&](std::uint64_t base, Value* index, std::int64_t count) {
+  const auto load = [&](std::uint64_t offset, Index index, std::int64_t count) {
     llvm::Type* what =
         count == 1 ? element : llvm::FixedVectorType::get(element, static_cast<unsigned>(count));
-    return builder_.CreateAlignedLoad(what, shared_address(base, element, index),
+    return builder_.CreateAlignedLoad(what, shared_address(offset, element, index),
                                       llvm::Align(static_cast<std::uint64_t>(count * bytes)));
   };
   const auto part = [&](Value* loaded, std::int64_t i) {
@@ -76,22 +76,20 @@ void Emitter::emit_dot(const Op& op) {
                ? builder_.CreateExtractElement(loaded, static_cast<std::uint64_t>(i))
                : loaded;
   };
+  Value* a_row =
+      builder_.CreateMul(first_row, builder_.getInt32(static_cast<std::uint32_t>(a_stride)));
   const auto steps = [&](Value* k) {
+    Value* a_first = builder_.CreateAdd(a_row, k);
+    Value* b_first = builder_.CreateAdd(builder_.CreateShl(k, column_bits), first_column);
     Values a_rows;
     for (const std::uint32_t row : row_of) {
-      Value* row_index = builder_.CreateAdd(first_row, builder_.getInt32(row));
-      Value* index =
-          builder_.CreateMul(row_index, builder_.getInt32(static_cast<std::uint32_t>(a_stride)));
-      a_rows.push_back(load(0, builder_.CreateAdd(index, k), at_once));
+      a_rows.push_back(load(0, {a_first, row * static_cast<std::uint32_t>(a_stride)}, at_once));
     }
     for (std::int64_t i = 0; i < at_once; ++i) {
-      Value* b_row = builder_.CreateShl(
-          builder_.CreateAdd(k, builder_.getInt32(static_cast<std::uint32_t>(i))), column_bits);
-      b_row = builder_.CreateAdd(b_row, first_column);
+      const auto b_row = static_cast<std::uint32_t>(i * columns);
       Values b_columns;
       for (std::size_t c = 0; c < column_of.size(); c += static_cast<std::size_t>(neighbours)) {
-        Value* loaded =
-            load(a_bytes, builder_.CreateAdd(b_row, builder_.getInt32(column_of[c])), neighbours);
+        Value* loaded = load(a_bytes, {b_first, b_row + column_of[c]}, neighbours);
         for (std::int64_t j = 0; j < neighbours; ++j) b_columns.push_back(part(loaded, j));
       }
       for (std::size_t r = 0; r < row_of.size(); ++r) {
@@ -145,13 +143,16 @@ void Emitter::stage(const Registers& registers, const LinearLayout& layout, DTyp
   llvm::Type* element = register_type(module_.getContext(), ir::Type::scalar(to));
   const auto column_bits =
       static_cast<std::uint64_t>(std::countr_zero(static_cast<std::uint64_t>(columns)));
+  const std::int64_t gap = row_stride - columns;
   for (std::uint32_t reg = 0; reg < layout.register_count(); ++reg) {
-    Value* index = place(layout, nullptr, layout.element(reg, 0, 0));
-    if (row_stride != columns) {
-      Value* row = builder_.CreateLShr(index, column_bits);
-      Value* gap = builder_.CreateMul(
-          row, builder_.getInt32(static_cast<std::uint32_t>(row_stride - columns)));
-      index = builder_.CreateAdd(index, gap);
+    Index index = place(layout, nullptr, layout.element(reg, 0, 0));
+    if (gap != 0) {
+      // The two parts of the element have no bit in common, nor have those of its row.
+      Value* row = builder_.CreateLShr(index.computed, column_bits);
+      index.computed = builder_.CreateAdd(
+          index.computed,
+          builder_.CreateMul(row, builder_.getInt32(static_cast<std::uint32_t>(gap))));
+      index.known += (index.known >> column_bits) * static_cast<std::uint32_t>(gap);
     }
     builder_.CreateAlignedStore(ops_.cast(at(registers, reg), from, to),
                                 shared_address(offset, element, index),

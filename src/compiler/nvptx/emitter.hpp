@@ -61,10 +61,15 @@ class Emitter {
   Registers pointwise(const ir::Op& op, LayoutId layout);
   Registers moved(const ir::Op& op, LayoutId layout);
   Registers arange(const ir::Op& op, LayoutId layout);
-  /// matrix(place of this thread), without its register's part: an i32.
+  /// An index of which one part is computed and the other known: their sum.
+  struct Index {
+    Value* computed;
+    std::uint32_t known;
+  };
+  /// map(element of this thread in register 0): an i32. No map: the element itself.
   Value* thread_part(const LinearLayout& layout, const BitMatrix* map);
-  /// thread_part ^ offset.
-  Value* place(const LinearLayout& layout, const BitMatrix* map, std::uint32_t element);
+  /// map(element of this thread in the register where thread 0 has `element`).
+  Index place(const LinearLayout& layout, const BitMatrix* map, std::uint32_t element);
 
   // Moving between threads (convert.cpp)
   Registers convert(const ir::Type& element, const Registers& from, LayoutId old, LayoutId wanted);
@@ -80,7 +85,8 @@ class Emitter {
   void begin_shared(std::uint64_t bytes);
   /// What was written into it can be read from here on.
   void shared_written();
-  Value* shared_address(std::uint64_t offset, llvm::Type* element, Value* index);
+  /// Of the element at an index, in an array that begins at `offset` bytes.
+  Value* shared_address(std::uint64_t offset, llvm::Type* element, Index index);
   void barrier();
 
   // Global memory (memory.cpp)

@@ -188,7 +188,7 @@ void Emitter::reduce_warps(const Op& op, const LinearLayout& to, std::uint32_t w
       const std::uint64_t start =
           offsets[i] +
           reg * threads * static_cast<std::uint64_t>(memory_bytes(type(op.operands[i])));
-      return shared_address(start, element, slot);
+      return shared_address(start, element, {slot, 0});
     };
     const auto align = [&](std::size_t i) {
       return llvm::Align(static_cast<std::uint64_t>(memory_bytes(type(op.operands[i]))));

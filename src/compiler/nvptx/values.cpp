@@ -130,7 +130,9 @@ Emitter::Registers Emitter::arange(const Op& op, LayoutId id) {
   Value* start = builder_.getInt32(static_cast<std::uint32_t>(op.index));
   Registers result;
   for (std::uint32_t reg = 0; reg < to.register_count(); ++reg) {
-    Value* element = place(to, nullptr, to.element(reg, 0, 0));
+    const Index index = place(to, nullptr, to.element(reg, 0, 0));
+    Value* element =
+        builder_.CreateAdd(index.computed, builder_.getInt32(index.known), "", true, true);
     result.push_back(op.index == 0 ? element : builder_.CreateAdd(element, start));
   }
   return result;
@@ -186,17 +188,20 @@ llvm::Value* Emitter::thread_part(const LinearLayout& layout, const BitMatrix* m
   return result;
 }
 
-llvm::Value* Emitter::place(const LinearLayout& layout, const BitMatrix* map,
-                            std::uint32_t element) {
+Emitter::Index Emitter::place(const LinearLayout& layout, const BitMatrix* map,
+                              std::uint32_t element) {
   const std::uint32_t offset = map == nullptr ? element : map->apply(element);
   Value* base = thread_part(layout, map);
   std::uint32_t used = 0;
   for (const auto* columns : {&layout.lane_columns(), &layout.warp_columns()}) {
-    for (const std::uint32_t column : *columns)
+    for (const std::uint32_t column : *columns) {
       used |= map == nullptr ? column : map->apply(column);
+    }
   }
-  if ((used & offset) != 0) return builder_.CreateXor(base, offset);
-  return builder_.CreateAdd(base, builder_.getInt32(offset), "", true, true);
+  // Where they have no bit in common, the exclusive or is the sum.
+  const std::uint32_t common = used & offset;
+  if (common == 0) return {base, offset};
+  return {builder_.CreateXor(base, builder_.getInt32(common)), offset & ~common};
 }
 
 }  // namespace teeny::compiler::nvptx
