@@ -64,9 +64,7 @@ LogLevel level_of(const std::string& name) {
 }
 
 std::string label(const Traced& traced) {
-  const KernelInstance& instance = *traced.instance;
-  return instance.members.empty() ? instance.readable
-                                  : instance.readable + "{" + instance.members + "}";
+  return traced.instance->readable + traced.instance->members;  // members bring their braces
 }
 
 std::vector<Traced> trace_all(std::vector<Error>& errors) {

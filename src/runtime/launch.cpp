@@ -52,11 +52,11 @@ void check_declared(const KernelInstance& instance) {
     return;
   std::string declared;
   for (const KernelInstance& other : Registry::instance().kernels()) {
-    if (other.type == instance.type) declared += "\n  {" + other.members + "}";
+    if (other.type == instance.type) declared += "\n  " + other.members;
   }
   throw Error(ErrorKind::usage,
-              "launch of " + instance.readable + " with members {" + instance.members +
-                  "}: wanted a declared variant, found none such; declared are:" +
+              "launch of " + instance.readable + " with members " + instance.members +
+                  ": wanted a declared variant, found none such; declared are:" +
                   (declared.empty() ? " none" : declared),
               "add it to the kernel's variants(), so that it is compiled ahead of time too");
 }
