@@ -11,7 +11,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 
 SOURCE_DIR = os.environ.get(
     "TEENY_SOURCE_DIR", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
@@ -52,7 +51,12 @@ def run(*command, environment=None, **options):
     """The finished command; ends the test when it fails."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("TEENY")}
     clean.update(environment or {})
-    result = subprocess.run(command, capture_output=True, text=True, env=clean, timeout=600, **options)
+    if shutil.which("ccache"):
+        # The board wing is compiled three times below, and again in the next run of this test.
+        clean.update(CMAKE_CXX_COMPILER_LAUNCHER="ccache", CCACHE_NOHASHDIR="1")
+        clean.setdefault("CCACHE_DIR", os.path.join(SOURCE_DIR, "build", "ccache"))
+    print("+", " ".join(command), flush=True)
+    result = subprocess.run(command, capture_output=True, text=True, env=clean, timeout=900, **options)
     if result.returncode != 0:
         sys.exit(f"{' '.join(command)}\nended with {result.returncode}\n{result.stdout[-3000:]}"
                  f"{result.stderr[-3000:]}")
@@ -113,50 +117,53 @@ def run_on_board(work, tool, package):
 
 
 def main():
-    with tempfile.TemporaryDirectory(prefix="teeny é ") as work:
-        # What is used lies elsewhere than where it was installed.
-        first = os.path.join(work, "staging")
-        prefix = os.path.join(work, "pré fix")
-        run("cmake", "--install", BUILD_DIR, "--prefix", first)
-        shutil.move(first, prefix)
-        check_prefix(prefix)
+    # One place for all runs, so that the compiler cache knows its paths.
+    work = os.path.join(BUILD_DIR, "tests", "elsewhere é")
+    shutil.rmtree(work, ignore_errors=True)
+    os.makedirs(work)
+    # What is used lies elsewhere than where it was installed.
+    first = os.path.join(work, "staging")
+    prefix = os.path.join(work, "pré fix")
+    run("cmake", "--install", BUILD_DIR, "--prefix", first)
+    shutil.move(first, prefix)
+    check_prefix(prefix)
 
-        project = os.path.join(work, "my projé ct")
-        os.mkdir(project)
-        for name, text in (("CMakeLists.txt", CMAKE), ("triple.cpp", PROGRAM)):
-            with open(os.path.join(project, name), "w", encoding="utf-8") as file:
-                file.write(text)
+    project = os.path.join(work, "my projé ct")
+    os.mkdir(project)
+    for name, text in (("CMakeLists.txt", CMAKE), ("triple.cpp", PROGRAM)):
+        with open(os.path.join(project, name), "w", encoding="utf-8") as file:
+            file.write(text)
 
-        build = os.path.join(project, "build")
-        run("cmake", "-S", project, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
-            f"-DCMAKE_PREFIX_PATH={prefix}")
-        run("cmake", "--build", build)
-        check_dependencies(build, prefix)
-        cache = os.path.join(work, "cache é")
-        result = run(os.path.join(build, "triple"), "--on", "cpu",
-                     environment={"TEENYC_PATH": os.path.join(prefix, "bin", "teenyc"),
-                                  "TEENYC_CACHE_DIR": cache})
-        if result.stdout != WANT:
-            sys.exit(f"the project printed {result.stdout!r} on this machine, wanted {WANT!r}")
+    build = os.path.join(project, "build")
+    run("cmake", "-S", project, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+        f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", build)
+    check_dependencies(build, prefix)
+    cache = os.path.join(work, "cache é")
+    result = run(os.path.join(build, "triple"), "--on", "cpu",
+                 environment={"TEENYC_PATH": os.path.join(prefix, "bin", "teenyc"),
+                              "TEENYC_CACHE_DIR": cache})
+    if result.stdout != WANT:
+        sys.exit(f"the project printed {result.stdout!r} on this machine, wanted {WANT!r}")
 
-        tool = os.path.join(prefix, "bin", "teeny")
-        package = os.path.join(work, "the package")
-        run(tool, "package", "--target", "jetson-orin-nano", "--bin", "triple", "--device", "cuda",
-            "--options", "capability=sm_87,ptx-version=82", "--device", "cpu", "--dest", package,
-            cwd=project)
-        with open(os.path.join(package, "conf", "manifest.json"), encoding="utf-8") as file:
-            kinds = {kernel["kind"] for kernel in json.load(file)["kernels"]}
-        if not {"ptx", "shared_object"} <= kinds and not {"ptx", "so"} <= kinds:
-            sys.exit(f"the package holds kernels of kind {sorted(kinds)}")
-        output = run_on_board(work, tool, package)
-        where = "on the emulated board"
-        if output is None:
-            where = "under qemu-user"
-            output = run("qemu-aarch64", "-L", "/usr/aarch64-linux-gnu",
-                         os.path.join(package, "bin", "triple"), "--on", "cpu").stdout
-        if output != WANT:
-            sys.exit(f"the packaged project printed {output!r} {where}, wanted {WANT!r}")
-        print(f"installed, found, built, run, packaged and run {where}")
+    tool = os.path.join(prefix, "bin", "teeny")
+    package = os.path.join(work, "the package")
+    run(tool, "package", "--target", "jetson-orin-nano", "--bin", "triple", "--device", "cuda",
+        "--options", "capability=sm_87,ptx-version=82", "--device", "cpu", "--dest", package,
+        cwd=project)
+    with open(os.path.join(package, "conf", "manifest.json"), encoding="utf-8") as file:
+        kinds = {kernel["kind"] for kernel in json.load(file)["kernels"]}
+    if not {"ptx", "shared_object"} <= kinds and not {"ptx", "so"} <= kinds:
+        sys.exit(f"the package holds kernels of kind {sorted(kinds)}")
+    output = run_on_board(work, tool, package)
+    where = "on the emulated board"
+    if output is None:
+        where = "under qemu-user"
+        output = run("qemu-aarch64", "-L", "/usr/aarch64-linux-gnu",
+                     os.path.join(package, "bin", "triple"), "--on", "cpu").stdout
+    if output != WANT:
+        sys.exit(f"the packaged project printed {output!r} {where}, wanted {WANT!r}")
+    print(f"installed, found, built, run, packaged and run {where}")
 
 
 if __name__ == "__main__":
