@@ -166,7 +166,9 @@ void Context::check(const std::string& kernel) const {
   throw Error(ErrorKind::internal, "LLVM cannot compile kernel " + kernel + ": " + text, report);
 }
 
-void optimise(llvm::Module& module, llvm::TargetMachine& machine, int opt_level) {
+namespace {
+
+void verify(const llvm::Module& module) {
   std::string problem;
   llvm::raw_string_ostream stream(problem);
   if (llvm::verifyModule(module, &stream)) {
@@ -175,25 +177,50 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, int opt_level)
         "the LLVM IR made for kernel " + module.getModuleIdentifier() + " is not valid: " + problem,
         report);
   }
+}
+
+/// LLVM's analyses, in the order in which they may be destroyed.
+struct Analyses {
+  explicit Analyses(llvm::PassBuilder& builder) {
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(components);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, components, modules);
+  }
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+};
+
+}  // namespace
+
+void optimise(llvm::Module& module, llvm::TargetMachine& machine, int opt_level) {
+  verify(module);
   const bool vectorise = opt_level >= 2 && !machine.getTargetTriple().isNVPTX();
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = vectorise;
   tuning.LoopInterleaving = vectorise;
   tuning.SLPVectorization = vectorise;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
   llvm::PassBuilder builder(&machine, tuning);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  Analyses analyses(builder);
   const auto level = pipeline_level(opt_level);
   auto passes = opt_level == 0 ? builder.buildO0DefaultPipeline(level)
                                : builder.buildPerModuleDefaultPipeline(level);
-  passes.run(module, modules);
+  passes.run(module, analyses.modules);
+}
+
+void optimise(llvm::Module& module, llvm::TargetMachine& machine, const std::string& pipeline) {
+  verify(module);
+  llvm::PassBuilder builder(&machine);
+  Analyses analyses(builder);
+  llvm::ModulePassManager passes;
+  if (llvm::Error problem = builder.parsePassPipeline(passes, pipeline)) {
+    throw Error(ErrorKind::internal,
+                "LLVM does not know these passes: " + llvm::toString(std::move(problem)), report);
+  }
+  passes.run(module, analyses.modules);
 }
 
 std::string emit(llvm::Module& module, llvm::TargetMachine& machine, Emit what) {

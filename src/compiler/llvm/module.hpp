@@ -44,6 +44,9 @@ class Context {
 /// Verifies, then runs LLVM's pipeline of that level (0 to 3; vectorisers from 2 on CPU targets).
 /// Error(internal) with LLVM's words for a module that is not valid.
 void optimise(llvm::Module& module, llvm::TargetMachine& machine, int opt_level);
+/// Verifies, then runs the passes of `pipeline`, in LLVM's text form: for code that needs few of
+/// them.
+void optimise(llvm::Module& module, llvm::TargetMachine& machine, const std::string& pipeline);
 enum class Emit { assembly, object };
 [[nodiscard]] std::string emit(llvm::Module& module, llvm::TargetMachine& machine, Emit what);
 
