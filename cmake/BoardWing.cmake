@@ -13,6 +13,8 @@ include_guard(GLOBAL)
 set(TEENY_ROOMS base target ir lang cache runtime kernels weights graph nn
     CACHE INTERNAL "rooms of the board wing, lowest first")
 
+option(TEENY_UNITY_BUILD "compile several sources of teeny at a time" ON)
+
 function(teeny_add_board_wing)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "ROOT;THIRD_PARTY" "")
   set(THREADS_PREFER_PTHREAD_FLAG ON)
@@ -43,8 +45,10 @@ function(teeny_add_board_wing)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${arg_ROOT}/src/${room}/*.cpp")
     if(sources)
       add_library(teeny_${room} STATIC EXCLUDE_FROM_ALL ${sources})
-      set_target_properties(teeny_${room} PROPERTIES CXX_EXTENSIONS OFF
-                                                     POSITION_INDEPENDENT_CODE ON)
+      # Several sources a compilation: headers are read once, and a user's first build is short.
+      set_target_properties(
+        teeny_${room} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON
+                                 UNITY_BUILD ${TEENY_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 8)
       target_include_directories(teeny_${room} PRIVATE "${arg_ROOT}/src")
       # The path of these sources must not show in what is built from them.
       target_compile_options(teeny_${room} PRIVATE "-ffile-prefix-map=${arg_ROOT}=teeny")

@@ -30,6 +30,9 @@ if(TEENY_BUILD_COMPILER AND sources)
   target_link_libraries(teeny_compiler PUBLIC teeny_cache teeny_llvm PRIVATE teeny_third_party)
   teeny_add_compiler_identity(teeny_compiler LLVM ${LLVM_PACKAGE_VERSION}
                               LLD ${LLVM_PACKAGE_VERSION})
+  # LLVM's headers take longer to read than our sources to compile.
+  set_target_properties(teeny_compiler PROPERTIES UNITY_BUILD ${TEENY_UNITY_BUILD}
+                                                  UNITY_BUILD_BATCH_SIZE 5)
   teeny_own_target(teeny_compiler)
 
   if(main)
@@ -60,6 +63,8 @@ if(TEENY_BUILD_TOOL AND sources)
     target_include_directories(teeny_tool PUBLIC "${PROJECT_SOURCE_DIR}/src")
     target_compile_definitions(teeny_tool PUBLIC TEENY_VERSION="${PROJECT_VERSION}")
     target_link_libraries(teeny_tool PUBLIC teeny::teeny PRIVATE teeny_third_party)
+    set_target_properties(teeny_tool PROPERTIES UNITY_BUILD ${TEENY_UNITY_BUILD}
+                                                UNITY_BUILD_BATCH_SIZE 8)
     teeny_own_target(teeny_tool)
   endif()
   if(main)

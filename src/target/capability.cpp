@@ -2,14 +2,11 @@
 
 #include <algorithm>
 
+#include "target/two_numbers.hpp"
 #include "teeny/base/error.hpp"
 #include "teeny/base/text.hpp"
 
 namespace teeny {
-
-namespace {
-constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-}  // namespace
 
 std::optional<Capability> Capability::parse(std::string_view text) noexcept {
   if (text.rfind("sm_", 0) == 0) text.remove_prefix(3);
@@ -18,20 +15,9 @@ std::optional<Capability> Capability::parse(std::string_view text) noexcept {
     suffix = text.back() == 'a' ? Suffix::arch : Suffix::family;
     text.remove_suffix(1);
   }
-  // What is left is the major number and one digit of minor, a point between them or not.
-  if (text.size() < 2) return std::nullopt;
-  const char minor = text.back();
-  text.remove_suffix(1);
-  if (text.back() == '.') text.remove_suffix(1);
-  if (text.empty() || text.size() > 2 || text.front() == '0' || !is_digit(minor)) {
-    return std::nullopt;
-  }
-  int major = 0;
-  for (const char c : text) {
-    if (!is_digit(c)) return std::nullopt;
-    major = major * 10 + (c - '0');
-  }
-  return Capability{major, minor - '0', suffix};
+  const auto numbers = detail::parse_two_numbers(text);
+  if (!numbers) return std::nullopt;
+  return Capability{numbers->first, numbers->second, suffix};
 }
 
 std::string Capability::name() const {

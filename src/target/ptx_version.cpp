@@ -1,26 +1,13 @@
 #include "teeny/target/ptx_version.hpp"
 
+#include "target/two_numbers.hpp"
+
 namespace teeny {
 
-namespace {
-constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-}  // namespace
-
 std::optional<PtxVersion> PtxVersion::parse(std::string_view text) noexcept {
-  // The last digit is the minor number; in 8.2 a point stands before it.
-  if (text.size() < 2) return std::nullopt;
-  const char minor = text.back();
-  text.remove_suffix(1);
-  if (text.back() == '.') text.remove_suffix(1);
-  if (text.empty() || text.size() > 2 || text.front() == '0' || !is_digit(minor)) {
-    return std::nullopt;
-  }
-  int major = 0;
-  for (const char c : text) {
-    if (!is_digit(c)) return std::nullopt;
-    major = major * 10 + (c - '0');
-  }
-  return PtxVersion{major, minor - '0'};
+  const auto numbers = detail::parse_two_numbers(text);
+  if (!numbers) return std::nullopt;
+  return PtxVersion{numbers->first, numbers->second};
 }
 
 std::string PtxVersion::name() const { return std::to_string(major) + "." + std::to_string(minor); }
