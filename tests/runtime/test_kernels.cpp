@@ -46,6 +46,7 @@ KERNEL(Count) {
   __atomic_fetch_add(&out[me], wrong ? 1000 : 1, __ATOMIC_RELAXED);
 }
 
+KERNEL(First) { argument<std::int32_t*>(arguments, 0)[linear(position, grid)] = 1; }
 KERNEL(Fill) { argument<std::int32_t*>(arguments, 0)[linear(position, grid)] = 7; }
 KERNEL(Hidden) { argument<std::int32_t*>(arguments, 0)[linear(position, grid)] = 8; }
 KERNEL(Scaled) { argument<std::int32_t*>(arguments, 0)[linear(position, grid)] = 9; }
