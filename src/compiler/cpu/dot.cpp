@@ -19,18 +19,15 @@ Lowering::Buffer Lowering::dot_operand(ValueId value, DType as, bool& temporary)
   if (!temporary) return stored->second;
   const Buffer buffer = allocate(type.with_dtype(as));
   const int lanes = lanes_for(type.shape, {value});
-  versioned(all_inside({value}, ir::no_value), [&] {
-    nest(type.shape, lanes, [&](const PointRef& point) {
-      const Lanes element = evaluate(value, point);
-      Lanes converted;
-      if (element.uniform != nullptr) {
-        converted.uniform = emit_cast(builder_, type.dtype, as, element.uniform);
-      } else {
-        converted.vector = emit_cast(builder_, type.dtype, as, element.vector);
-      }
-      write(buffer, point, converted);
-    });
-    return Values{};
+  nest_over(type.shape, {value}, lanes, [&](const PointRef& point) {
+    const Lanes element = evaluate(value, point);
+    Lanes converted;
+    if (element.uniform != nullptr) {
+      converted.uniform = emit_cast(builder_, type.dtype, as, element.uniform);
+    } else {
+      converted.vector = emit_cast(builder_, type.dtype, as, element.vector);
+    }
+    write(buffer, point, converted);
   });
   return buffer;
 }
@@ -127,9 +124,7 @@ void Lowering::emit_dot(const Op& op) {
     memo_ = memo;
     mapped_ = mapped;
   };
-  const bool outer = std::exchange(inside_, false);
   loop(rows, high, [&](Value* i) { loop(columns, wide * lanes, [&](Value* j) { block(i, j); }); });
-  inside_ = outer;
   buffers_[result] = product;
   if (left_is_temporary) scratch_.give_back(left.slot);
   if (right_is_temporary) scratch_.give_back(right.slot);

@@ -40,6 +40,15 @@ Lanes Lowering::scalar(ValueId value) {
 
 Lanes Lowering::evaluate(ValueId value, const PointRef& point) {
   if (kernel_.type(value).is_scalar()) return scalar(value);
+  if (is_settled(value)) {
+    if (kernel_.type(value).dtype == DType::boolean) {
+      Lanes lanes;
+      lanes.uniform = builder_.getTrue();
+      return lanes;
+    }
+    // A clamp: the operand that is a bound lies outside the interval of the other.
+    return evaluate(clamped_operand(*plan_.definition[value]), point);
+  }
   const auto known = memo_.find({value, point.get()});
   if (known != memo_.end()) return known->second;
   const auto stored = buffers_.find(value);

@@ -170,21 +170,15 @@ void Lowering::emit_store(const Op& op) {
     nest({}, 1, [&](const PointRef& point) { store(op, point); });
     return;
   }
-  const int lanes = lanes_for(type.shape, op.operands);
-  const ValueId mask = op.operands.size() > 2 ? op.operands[2] : ir::no_value;
-  versioned(all_inside(op.operands, mask), [&] {
-    nest(type.shape, lanes, [&](const PointRef& point) { store(op, point); });
-    return Values{};
-  });
+  const ir::Shape& shape = type.shape;
+  nest_over(shape, op.operands, lanes_for(shape, op.operands),
+            [&](const PointRef& point) { store(op, point); });
 }
 
 void Lowering::store_tile(ValueId value, const Buffer& buffer) {
-  const int lanes = lanes_for(buffer.type.shape, {value});
-  versioned(all_inside({value}, ir::no_value), [&] {
-    nest(buffer.type.shape, lanes,
-         [&](const PointRef& point) { write(buffer, point, evaluate(value, point)); });
-    return Values{};
-  });
+  const ir::Shape& shape = buffer.type.shape;
+  nest_over(shape, {value}, lanes_for(shape, {value}),
+            [&](const PointRef& point) { write(buffer, point, evaluate(value, point)); });
 }
 
 Lowering::Buffer Lowering::allocate(const ir::Type& type) {

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -58,7 +59,8 @@ class Lowering {
   // nest.cpp: loops and points
   void loop(std::int64_t extent, std::int64_t step, const std::function<void(llvm::Value*)>& body);
   void nest(const ir::Shape& shape, int lanes, const Body& body);
-  Values versioned(llvm::Value* all_inside, const std::function<Values()>& body);
+  void nest_over(const ir::Shape& shape, const std::vector<ir::ValueId>& roots, int lanes,
+                 const Body& body);
   [[nodiscard]] int lanes_for(const ir::Shape& shape, const std::vector<ir::ValueId>& roots) const;
   PointRef map_point(const ir::Op& op, const PointRef& point);
   PointRef keep(Point point);
@@ -86,21 +88,39 @@ class Lowering {
   void write(const Buffer& buffer, const PointRef& point, const Lanes& value);
   llvm::Value* buffer_address(const Buffer& buffer, const PointRef& point,
                               std::vector<std::int64_t>& steps);
-  [[nodiscard]] static bool is_contiguous(const Lanes& pointer);
+  [[nodiscard]] static std::int64_t stride_of(const Lanes& pointer);
+  void store_elements(const ir::Op& op, const PointRef& point, llvm::Value* enabled);
 
-  // masks.cpp: whether masks are true in the whole of a tile
+  // versions.cpp: code for where masks are true and clamps change nothing
+  struct Settled {
+    std::vector<ir::ValueId> values;
+    llvm::Value* condition = nullptr;  ///< i1, or null: always
+  };
+  using Visit = std::function<void(ir::ValueId, const ir::Op*)>;
+  void for_each_tile(const std::vector<ir::ValueId>& roots, const Visit& visit) const;
+  std::vector<ir::ValueId> candidates(const std::vector<ir::ValueId>& roots) const;
+  Settled settle(const std::vector<ir::ValueId>& candidates, const PointRef& point);
+  Values versioned(const Settled& settled, const std::function<Values()>& body);
+  [[nodiscard]] bool is_settled(ir::ValueId value) const { return settled_.count(value) != 0; }
+
+  // intervals.cpp: in what interval integers lie, over a whole tile (null) or at a point
   struct Interval {
     llvm::Value* start = nullptr;  ///< in the tile's integer type
     std::int64_t low = 0;
     std::int64_t high = 0;
-    llvm::Value* valid = nullptr;  ///< i1, or null: always
+    llvm::Value* valid = nullptr;  ///< i1: it is so; null: always
   };
-  llvm::Value* all_inside(const std::vector<ir::ValueId>& roots, ir::ValueId mask);
-  void collect_masks(ir::ValueId value, std::vector<ir::ValueId>& masks,
-                     std::vector<ir::ValueId>& seen) const;
-  llvm::Value* always_true(ir::ValueId mask);
-  std::optional<Interval> interval(ir::ValueId value);
+  llvm::Value* always_true(ir::ValueId mask, const PointRef& point);
+  std::optional<llvm::Value*> never_clamps(ir::ValueId clamp, const PointRef& point);
+  [[nodiscard]] ir::ValueId clamped_operand(const ir::Op& op) const;
+  std::optional<Interval> interval(ir::ValueId value, const PointRef& point);
+  std::optional<Interval> interval_of_cast(const ir::Op& op, const PointRef& point);
+  std::optional<Interval> interval_of_product(const ir::Op& op, const PointRef& point);
+  std::optional<Interval> interval_of_clamp(const ir::Op& op, const PointRef& point);
   llvm::Value* unbroken(const Interval& interval, DType dtype);
+  llvm::Value* bound(const Interval& interval, std::int64_t step);
+  llvm::Value* at_most(llvm::Value* left, llvm::Value* right, DType dtype, bool strictly);
+  PointRef operand_point(const ir::Op& op, const PointRef& point);
 
   // reduce.cpp
   void emit_reduce(const ir::Op& op);
@@ -110,6 +130,7 @@ class Lowering {
                                   std::int64_t step);
   Values reduce_along(const ir::Op& op, const Point& outer, int axis);
   std::vector<Lanes> evaluate_operands(const ir::Op& op, const PointRef& point);
+  Values evaluate_values(const ir::Op& op, const PointRef& point);
   [[nodiscard]] static bool is_straight(const ir::Block& region);
 
   // dot.cpp
@@ -135,7 +156,8 @@ class Lowering {
   std::map<std::pair<ir::ValueId, const Point*>, Lanes> memo_;
   std::map<std::pair<const ir::Op*, const Point*>, PointRef> mapped_;
   std::vector<PointRef> points_;
-  bool inside_ = false;  ///< every mask of the current nest is true everywhere
+  /// Masks that are true, and clamps that change nothing, in the code that is being made.
+  std::set<ir::ValueId> settled_;
 };
 
 }  // namespace teeny::compiler::cpu

@@ -12,12 +12,23 @@ using ir::Op;
 using ir::ValueId;
 using llvm::Value;
 
-bool Lowering::is_contiguous(const Lanes& pointer) {
-  if (pointer.start == nullptr) return false;
+namespace {
+
+// Loading what lies between the elements too, and picking them out, is worth it up to this
+// distance.
+constexpr std::int64_t farthest = 4;
+
+}  // namespace
+
+/// The distance of adjacent lanes in elements, where it is known and the same for all; else 0.
+std::int64_t Lowering::stride_of(const Lanes& pointer) {
+  if (pointer.start == nullptr || pointer.steps.size() < 2) return 0;
+  const std::int64_t stride = pointer.steps[1] - pointer.steps[0];
   for (std::size_t lane = 0; lane < pointer.steps.size(); ++lane) {
-    if (pointer.steps[lane] != pointer.steps[0] + static_cast<std::int64_t>(lane)) return false;
+    const std::int64_t expected = pointer.steps[0] + stride * static_cast<std::int64_t>(lane);
+    if (pointer.steps[lane] != expected) return 0;
   }
-  return true;
+  return stride;
 }
 
 Value* Lowering::load_scalar(Value* pointer, const ir::Type& type, Value* mask, Value* other) {
@@ -53,7 +64,7 @@ Lanes Lowering::load(const Op& op, const PointRef& point) {
   const Lanes pointer = evaluate(op.operands[0], point);
   std::optional<Lanes> mask;
   std::optional<Lanes> other;
-  if (op.operands.size() > 1 && !inside_) {
+  if (op.operands.size() > 1 && !is_settled(op.operands[1])) {
     mask = evaluate(op.operands[1], point);
     if (op.operands.size() > 2) other = evaluate(op.operands[2], point);
   }
@@ -71,12 +82,23 @@ Lanes Lowering::load(const Op& op, const PointRef& point) {
   if (mask) enabled = as_vector(*mask, kernel_.type(op.operands[1]), lanes);
   if (other) otherwise = to_memory(builder_, type, as_vector(*other, type, lanes));
   Value* loaded = nullptr;
-  if (is_contiguous(pointer)) {
+  const std::int64_t stride = stride_of(pointer);
+  const auto first = [&] {
     Value* start = builder_.CreateAdd(pointer.start, index(pointer.steps[0]));
-    Value* address = builder_.CreateGEP(memory, pointer.pointer, start);
-    loaded = enabled == nullptr
-                 ? static_cast<Value*>(builder_.CreateAlignedLoad(vector, address, align))
-                 : builder_.CreateMaskedLoad(vector, address, align, enabled, otherwise);
+    return builder_.CreateGEP(memory, pointer.pointer, start);
+  };
+  if (stride == 1 && enabled == nullptr) {
+    loaded = builder_.CreateAlignedLoad(vector, first(), align);
+  } else if (stride == 1) {
+    loaded = builder_.CreateMaskedLoad(vector, first(), align, enabled, otherwise);
+  } else if (stride > 1 && stride <= farthest && enabled == nullptr) {
+    // Everything from the first element to the last, and nothing beyond.
+    llvm::Type* span = with_lanes(memory, static_cast<int>((lanes - 1) * stride + 1));
+    std::vector<int> picks(static_cast<std::size_t>(lanes));
+    for (int lane = 0; lane < lanes; ++lane) {
+      picks[static_cast<std::size_t>(lane)] = lane * static_cast<int>(stride);
+    }
+    loaded = builder_.CreateShuffleVector(builder_.CreateAlignedLoad(span, first(), align), picks);
   } else {
     if (enabled == nullptr) {
       enabled = llvm::Constant::getAllOnesValue(with_lanes(builder_.getInt1Ty(), lanes));
@@ -89,45 +111,55 @@ Lanes Lowering::load(const Op& op, const PointRef& point) {
 }
 
 void Lowering::store(const Op& op, const PointRef& point) {
+  if (op.operands.size() < 3 || is_settled(op.operands[2])) {
+    store_elements(op, point, nullptr);
+    return;
+  }
+  // Where no lane is stored, nothing need be computed either.
+  const Lanes mask = evaluate(op.operands[2], point);
+  Value* any = mask.uniform != nullptr ? mask.uniform : builder_.CreateOrReduce(mask.vector);
+  llvm::LLVMContext& context = module_.getContext();
+  auto* access = llvm::BasicBlock::Create(context, "", function_);
+  auto* after = llvm::BasicBlock::Create(context, "", function_);
+  builder_.CreateCondBr(any, access, after);
+  builder_.SetInsertPoint(access);
+  const auto memo = memo_;
+  const auto mapped = mapped_;
+  store_elements(op, point, mask.uniform != nullptr ? nullptr : mask.vector);
+  memo_ = memo;
+  mapped_ = mapped;
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(after);
+}
+
+void Lowering::store_elements(const Op& op, const PointRef& point, Value* enabled) {
   const int lanes = point->lanes;
   const ir::Type& type = kernel_.type(op.operands[1]);
   const llvm::Align align(static_cast<std::uint64_t>(memory_size(type)));
-  // All loads of this element come before its store.
+  // All loads of these elements come before their store.
   const Lanes value = evaluate(op.operands[1], point);
   const Lanes pointer = evaluate(op.operands[0], point);
-  std::optional<Lanes> mask;
-  if (op.operands.size() > 2 && !inside_) mask = evaluate(op.operands[2], point);
-  llvm::LLVMContext& context = module_.getContext();
-  if (lanes == 1) {
-    llvm::BasicBlock* after = nullptr;
-    if (mask) {
-      auto* access = llvm::BasicBlock::Create(context, "", function_);
-      after = llvm::BasicBlock::Create(context, "", function_);
-      builder_.CreateCondBr(mask->uniform, access, after);
-      builder_.SetInsertPoint(access);
-    }
-    builder_.CreateAlignedStore(to_memory(builder_, type, value.uniform), pointer.uniform, align);
-    if (mask) {
-      builder_.CreateBr(after);
-      builder_.SetInsertPoint(after);
-    }
-    return;
-  }
   Value* elements = to_memory(builder_, type, as_vector(value, type, lanes));
-  Value* enabled = mask ? as_vector(*mask, kernel_.type(op.operands[2]), lanes)
-                        : llvm::Constant::getAllOnesValue(with_lanes(builder_.getInt1Ty(), lanes));
-  if (!is_contiguous(pointer)) {
-    builder_.CreateMaskedScatter(
-        elements, pointer_vector(pointer, kernel_.type(op.operands[0]), lanes), align, enabled);
+  if (lanes == 1) {
+    builder_.CreateAlignedStore(elements, pointer.uniform, align);
     return;
   }
-  Value* start = builder_.CreateAdd(pointer.start, index(pointer.steps[0]));
-  Value* address = builder_.CreateGEP(memory_type(context, type), pointer.pointer, start);
-  if (mask) {
-    builder_.CreateMaskedStore(elements, address, align, enabled);
-  } else {
-    builder_.CreateAlignedStore(elements, address, align);
+  if (stride_of(pointer) == 1) {
+    Value* start = builder_.CreateAdd(pointer.start, index(pointer.steps[0]));
+    Value* address =
+        builder_.CreateGEP(memory_type(module_.getContext(), type), pointer.pointer, start);
+    if (enabled != nullptr) {
+      builder_.CreateMaskedStore(elements, address, align, enabled);
+    } else {
+      builder_.CreateAlignedStore(elements, address, align);
+    }
+    return;
   }
+  if (enabled == nullptr) {
+    enabled = llvm::Constant::getAllOnesValue(with_lanes(builder_.getInt1Ty(), lanes));
+  }
+  builder_.CreateMaskedScatter(
+      elements, pointer_vector(pointer, kernel_.type(op.operands[0]), lanes), align, enabled);
 }
 
 Value* Lowering::buffer_address(const Buffer& buffer, const PointRef& point,

@@ -17,6 +17,9 @@ using llvm::Value;
 
 namespace {
 
+constexpr int few_operations = 24;
+constexpr int many_operations = 120;
+
 bool is_zero(Value* value) {
   const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(value);
   return constant != nullptr && constant->isZero();
@@ -100,38 +103,22 @@ void Lowering::nest(const Shape& shape, int lanes, const Body& body) {
   descend(0);
 }
 
-Lowering::Values Lowering::versioned(Value* all, const std::function<Values()>& body) {
-  const bool outer = inside_;
-  const auto run = [&](bool inside) {
-    inside_ = inside;
-    Values values = body();
-    inside_ = outer;
-    return values;
-  };
-  if (all == nullptr) return run(false);
-  if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(all)) return run(constant->isOne());
-  llvm::LLVMContext& context = module_.getContext();
-  auto* whole = llvm::BasicBlock::Create(context, "", function_);
-  auto* masked = llvm::BasicBlock::Create(context, "", function_);
-  auto* after = llvm::BasicBlock::Create(context, "", function_);
-  builder_.CreateCondBr(all, whole, masked);
-  builder_.SetInsertPoint(whole);
-  const Values first = run(true);
-  whole = builder_.GetInsertBlock();
-  builder_.CreateBr(after);
-  builder_.SetInsertPoint(masked);
-  const Values second = run(false);
-  masked = builder_.GetInsertBlock();
-  builder_.CreateBr(after);
-  builder_.SetInsertPoint(after);
-  Values results;
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    llvm::PHINode* phi = builder_.CreatePHI(first[i]->getType(), 2);
-    phi->addIncoming(first[i], whole);
-    phi->addIncoming(second[i], masked);
-    results.push_back(phi);
-  }
-  return results;
+void Lowering::nest_over(const Shape& shape, const std::vector<ValueId>& roots, int lanes,
+                         const Body& body) {
+  const std::vector<ValueId> open = candidates(roots);
+  int operations = 0;
+  for_each_tile(roots, [&](ValueId, const Op* op) { operations += op != nullptr ? 1 : 0; });
+  // One version for when all is settled in the whole tile, and one that asks again at each vector;
+  // for a large body, in which asking is lost, only that.
+  versioned(operations <= many_operations ? settle(open, nullptr) : Settled{}, [&] {
+    nest(shape, lanes, [&](const PointRef& point) {
+      versioned(settle(open, point), [&] {
+        body(point);
+        return Values{};
+      });
+    });
+    return Values{};
+  });
 }
 
 int Lowering::lanes_for(const Shape& shape, const std::vector<ValueId>& roots) const {
@@ -139,35 +126,19 @@ int Lowering::lanes_for(const Shape& shape, const std::vector<ValueId>& roots) c
   // does not count, most of it is done on scalars.
   std::int64_t widest = 0;
   int operations = 0;
-  std::set<ValueId> seen;
-  const std::function<void(ValueId)> visit = [&](ValueId value) {
+  for_each_tile(roots, [&](ValueId value, const Op* op) {
     const ir::Type& type = kernel_.type(value);
-    if (type.is_scalar() || !seen.insert(value).second) return;
-    const Op* op = plan_.definition[value];
-    const bool made = op != nullptr && !plan_.stored[value];
-    const bool counts = is_float(type.dtype) || (made && op->code == Opcode::load) || !made;
-    if (!type.pointer && counts) {
-      widest = std::max<std::int64_t>(widest, size_of(type.dtype));
-      if (made && ir::is_elementwise(op->code)) ++operations;
-    }
-    if (!made) return;
-    for (const ValueId operand : op->operands) visit(operand);
-  };
-  for (const ValueId root : roots) {
-    const ir::Type& type = kernel_.type(root);
-    if (!type.pointer && type.dtype != DType::boolean) {
-      widest = std::max<std::int64_t>(widest, size_of(type.dtype));
-    }
-    // A root that is stored is computed here all the same.
-    const Op* op = plan_.definition[root];
-    if (op != nullptr && plan_.stored[root] && buffers_.count(root) == 0 && op->regions.empty()) {
-      for (const ValueId operand : op->operands) visit(operand);
-    }
-    visit(root);
-  }
+    if (type.pointer) return;
+    const bool is_root = std::find(roots.begin(), roots.end(), value) != roots.end();
+    const bool data = is_float(type.dtype) || op == nullptr || op->code == Opcode::load ||
+                      (is_root && type.dtype != DType::boolean);
+    if (!data) return;
+    widest = std::max<std::int64_t>(widest, size_of(type.dtype));
+    if (op != nullptr && ir::is_elementwise(op->code)) ++operations;
+  });
   if (widest == 0) widest = memory_size(kernel_.type(roots.front()));
   std::int64_t lanes = traits_.vector_bytes / widest;
-  if (operations <= 24) lanes *= 2;  // two independent chains, while registers last
+  if (operations <= few_operations) lanes *= 2;  // two independent chains, while registers last
   return static_cast<int>(std::min({ir::element_count(shape), lanes, std::int64_t{64}}));
 }
 

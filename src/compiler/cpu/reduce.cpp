@@ -26,15 +26,21 @@ bool Lowering::is_straight(const ir::Block& region) {
   });
 }
 
-std::vector<Lanes> Lowering::evaluate_operands(const Op& op, const PointRef& point) {
-  std::vector<Lanes> elements;
+Lowering::Values Lowering::evaluate_values(const Op& op, const PointRef& point) {
+  Values values;
   for (const ValueId operand : op.operands) {
-    const Lanes value = evaluate(operand, point);
-    // In one form, whatever was known of them: they become phis.
-    Lanes element;
-    Value* held = as_vector(value, kernel_.type(operand), point->lanes);
-    (point->lanes == 1 ? element.uniform : element.vector) = held;
-    elements.push_back(element);
+    values.push_back(as_vector(evaluate(operand, point), kernel_.type(operand), point->lanes));
+  }
+  return values;
+}
+
+/// The operands' elements in one form, whatever was known of them: they become phis.
+std::vector<Lanes> Lowering::evaluate_operands(const Op& op, const PointRef& point) {
+  const Values values =
+      versioned(settle(candidates(op.operands), point), [&] { return evaluate_values(op, point); });
+  std::vector<Lanes> elements(values.size());
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    (point->lanes == 1 ? elements[k].uniform : elements[k].vector) = values[k];
   }
   return elements;
 }
@@ -168,18 +174,14 @@ void Lowering::emit_reduce(const Op& op) {
   const int axis = static_cast<int>(op.index);
   const bool innermost = std::all_of(shape.begin() + axis + 1, shape.end(),
                                      [](std::int64_t extent) { return extent == 1; });
-  Value* all = all_inside(op.operands, ir::no_value);
+  const Settled whole = settle(candidates(op.operands), nullptr);
   if (shape.size() == 1) {
     Point outer;
     outer.base = {index(0)};
     outer.step.resize(1);
     const auto memo = std::exchange(memo_, {});
     const auto mapped = std::exchange(mapped_, {});
-    const Values results = versioned(all, [&] {
-      memo_.clear();
-      mapped_.clear();
-      return reduce_along(op, outer, axis);
-    });
+    const Values results = versioned(whole, [&] { return reduce_along(op, outer, axis); });
     memo_ = memo;
     mapped_ = mapped;
     for (std::size_t k = 0; k < results.size(); ++k) scalars_[op.results[k]] = results[k];
@@ -193,19 +195,19 @@ void Lowering::emit_reduce(const Op& op) {
   const ir::Shape& outer_shape = kernel_.type(op.results.front()).shape;
   const bool straight = is_straight(op.regions.front());
   const int lanes = innermost || !straight ? 1 : lanes_for(outer_shape, op.operands);
-  versioned(all, [&] {
+  versioned(whole, [&] {
     nest(outer_shape, lanes, [&](const PointRef& point) {
-      Point whole = *point;
-      whole.base.insert(whole.base.begin() + axis, index(0));
-      whole.step.insert(whole.step.begin() + axis,
+      Point outer = *point;
+      outer.base.insert(outer.base.begin() + axis, index(0));
+      outer.step.insert(outer.step.begin() + axis,
                         std::vector<std::int64_t>(static_cast<std::size_t>(lanes), 0));
       std::vector<Lanes> elements;
       if (innermost) {
-        for (Value* value : reduce_along(op, whole, axis)) {
+        for (Value* value : reduce_along(op, outer, axis)) {
           elements.emplace_back().uniform = value;
         }
       } else {
-        elements = combine_over(op, whole, axis, 1);
+        elements = combine_over(op, outer, axis, 1);
       }
       for (std::size_t k = 0; k < elements.size(); ++k) write(results[k], point, elements[k]);
     });
