@@ -1,0 +1,93 @@
+"""What the end-to-end tests share: where things are, how commands are run, how trees are compared."""
+
+import os
+import shutil
+import stat
+import subprocess
+import unittest
+
+SOURCE_DIR = os.environ.get(
+    "TEENY_SOURCE_DIR", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+BUILD_DIR = os.environ.get("TEENY_BUILD_DIR", os.path.join(SOURCE_DIR, "build"))
+TEENY = os.path.join(BUILD_DIR, "bin", "teeny")
+TEENYC = os.path.join(BUILD_DIR, "bin", "teenyc")
+
+
+def program(name):
+    """An example, a tool or the compiler of this build; a test without it fails."""
+    path = os.path.join(BUILD_DIR, "bin", name)
+    if not os.access(path, os.X_OK):
+        raise FileNotFoundError(f"{path} is not built: cmake --build {BUILD_DIR} --target {name}")
+    return path
+
+
+def examples():
+    """The names of all example programs."""
+    top = os.path.join(SOURCE_DIR, "examples")
+    return sorted(name for name in os.listdir(top) if os.path.isdir(os.path.join(top, name)) and
+                  any(file.endswith(".cpp") for file in os.listdir(os.path.join(top, name))))
+
+
+def scratch(name):
+    """An empty directory for one test, below the build."""
+    path = os.path.join(BUILD_DIR, "e2e", name)
+    shutil.rmtree(path, ignore_errors=True)
+    os.makedirs(path)
+    return path
+
+
+def environment(**more):
+    """This process's environment without what would steer teeny."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("TEENY")}
+    clean.update(more)
+    return clean
+
+
+def run(command, timeout=600, env=None, **options):
+    """The finished command, its output as text; never through a shell."""
+    return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False,
+                          stdin=subprocess.DEVNULL, timeout=timeout,
+                          env=environment() if env is None else env, **options)
+
+
+def must(command, **options):
+    """The finished command, which has to succeed."""
+    result = run(command, **options)
+    if result.returncode != 0:
+        raise AssertionError(f"{command}\nended with {result.returncode}\n{result.stdout[-3000:]}"
+                             f"{result.stderr[-3000:]}")
+    return result
+
+
+def find_ptxas():
+    """ptxas of PATH, of the toolkit or of ./setup; without one, what needs it fails."""
+    for path in (shutil.which("ptxas"), "/usr/local/cuda/bin/ptxas",
+                 os.path.join(SOURCE_DIR, "build", "toolchain", "bin", "ptxas")):
+        if path is not None and os.access(path, os.X_OK):
+            return path
+    raise FileNotFoundError("there is no ptxas: run ./setup")
+
+
+def tree(directory):
+    """Path -> (mode, bytes or None for a directory, target of a link) of all below a directory."""
+    found = {}
+    for top, directories, names in os.walk(directory):
+        for name in directories + names:
+            path = os.path.join(top, name)
+            mode = os.lstat(path).st_mode
+            data = link = None
+            if stat.S_ISLNK(mode):
+                link = os.readlink(path)
+            elif stat.S_ISREG(mode):
+                with open(path, "rb") as file:
+                    data = file.read()
+            found[os.path.relpath(path, directory)] = (mode, data, link)
+    return found
+
+
+def main():
+    """Runs the tests of the calling script; exits 77 where each of them was skipped."""
+    result = unittest.main(module="__main__", exit=False, verbosity=2).result
+    if not result.wasSuccessful():
+        raise SystemExit(1)
+    raise SystemExit(77 if result.testsRun <= len(result.skipped) else 0)
