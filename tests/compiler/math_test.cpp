@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"sin", Opcode::sin, std::sin, -10, 10, 3, 4}, Case{"cos", Opcode::cos, std::cos, -10, 10, 3, 4},
                     Case{"sin_large", Opcode::sin, std::sin, -1e5, 1e5, 3, 4}, Case{"cos_large", Opcode::cos, std::cos, -1e5, 1e5, 3, 4},
                     Case{"rsqrt", Opcode::rsqrt, rsqrt, 0, 1e6, 3, 3}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& c) { return std::string(c.param.name); });
 
 TEST(Math, EdgesAreThoseOfC) {
   const double inf = HUGE_VAL;
