@@ -106,6 +106,7 @@ class PtxMachine {
       if (thread.pc != pc) fail(thread, "lanes of a warp are at different shuffles");
     }
     const PtxInstruction& instruction = program_.instructions[pc];
+    if (instruction.op == "redux") return reduce_warp(warp, instruction);
     const bool butterfly = instruction.has("bfly");
     if (!butterfly && !instruction.has("idx")) fail(threads_[warp], "unknown shuffle");
     std::array<Bits, 32> given{};
@@ -121,6 +122,28 @@ class PtxMachine {
     for (std::size_t lane = 0; lane < 32; ++lane) {
       Thread& thread = threads_[warp + lane];
       write(thread, instruction.operands[0][0], given[wanted[lane]], {'b', 32});
+      ++thread.pc;
+      thread.state = State::running;
+    }
+    return true;
+  }
+
+  bool reduce_warp(std::size_t warp, const PtxInstruction& instruction) {
+    const PtxType type = instruction.types.at(0);
+    Bits total = read(threads_[warp], instruction, 1, type);
+    for (std::size_t lane = 1; lane < 32; ++lane) {
+      const Bits b = read(threads_[warp + lane], instruction, 1, type);
+      const bool less = type.is_signed() ? as_signed(b, 32) < as_signed(total, 32) : b < total;
+      if (instruction.has("add")) total += b;
+      if (instruction.has("and")) total &= b;
+      if (instruction.has("or")) total |= b;
+      if (instruction.has("xor")) total ^= b;
+      if (instruction.has("min") && less) total = b;
+      if (instruction.has("max") && !less) total = b;
+    }
+    for (std::size_t lane = 0; lane < 32; ++lane) {
+      Thread& thread = threads_[warp + lane];
+      write(thread, instruction.operands[0][0], total, type);
       ++thread.pc;
       thread.state = State::running;
     }
@@ -270,7 +293,7 @@ class PtxMachine {
       thread.state = State::at_barrier;
       return;
     }
-    if (op == "shfl") {
+    if (op == "shfl" || op == "redux") {
       thread.state = State::at_shuffle;
       return;
     }

@@ -193,6 +193,24 @@ inline ir::Kernel reduce_and_center(DType dtype, const Shape& shape, int axis, i
   return builder.finish();
 }
 
+/// Every reduction that one instruction can do.
+inline ir::Kernel integer_reductions(DType dtype) {
+  using enum Opcode;
+  const std::vector<Opcode> codes = {add, minimum, maximum, bit_and, bit_or, bit_xor, mul};
+  Builder builder("reductions_" + std::string(name(dtype)),
+                  {Type::pointer_to(dtype, true), Type::pointer_to(dtype)});
+  const ValueId x = builder.load(pointers(builder, 0, elements(builder, {256})));
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    const ValueId total = builder.reduce({x}, 0, [&](const Builder::Values& values) {
+      return Builder::Values{builder.binary(codes[i], values[0], values[1])};
+    })[0];
+    builder.store(
+        builder.offset(builder.parameter(1), index_constant(builder, static_cast<std::int64_t>(i))),
+        total);
+  }
+  return builder.finish();
+}
+
 /// Greatest element and where it is: two operands, a function that is not symmetric in its text.
 inline ir::Kernel argmax(const Shape& shape, int axis) {
   Builder builder("argmax_" + std::to_string(shape.size()) + "d_axis" + std::to_string(axis),
@@ -394,6 +412,7 @@ inline std::vector<SampleKernel> sample_kernels() {
     add(reduce_and_center(DType::i16, {64, 32}, 1, num_warps));
   }
   add(reduce_and_center(DType::f32, {4, 8, 16}, 1, 4));
+  for (const DType dtype : {DType::i32, DType::u32}) add(integer_reductions(dtype));
   add(argmax({512}, 0));
   add(argmax({64, 64}, 0));
   add(argmax({64, 64}, 1));
@@ -403,6 +422,7 @@ inline std::vector<SampleKernel> sample_kernels() {
   add(matmul(DType::f64, DType::f64, 32, 16, 8));
   add(matmul(DType::i8, DType::i32, 64, 32, 16));
   add(matmul(DType::f32, DType::f32, 1, 4, 2, 1));
+  add(matmul(DType::f16, DType::f16, 128, 128, 64, 8));  // does not fit sm_75 as f32
   add(transpose(DType::f32, {64, 32}, {1, 0}));
   add(transpose(DType::u8, {16, 8}, {1, 0}, 1));
   add(transpose(DType::f64, {4, 8, 16}, {2, 0, 1}));

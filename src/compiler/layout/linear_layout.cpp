@@ -186,8 +186,12 @@ std::vector<int> slice_bits(const ir::Shape& from, int axis) {
 std::string to_string(const LinearLayout& layout) {
   std::string text;
   const auto list = [&text](const char* name, const std::vector<std::uint32_t>& columns) {
-    text += text.empty() ? name : std::string(", ") + name;
-    for (const std::uint32_t column : columns) text += " " + std::to_string(column);
+    if (!text.empty()) text += ", ";
+    text += name;
+    for (const std::uint32_t column : columns) {
+      text += ' ';
+      text += std::to_string(column);
+    }
   };
   list("registers", layout.register_columns());
   list("lanes", layout.lane_columns());

@@ -8,8 +8,9 @@ using ir::Op;
 using ir::ValueId;
 
 // Both operands are put into shared memory, as the type that is accumulated in, so that an element
-// is converted once and not by each thread that needs it. A thread then takes the rows and columns
-// of its part of the result from there, several steps of K at a time in one 16-byte access.
+// is converted once and not by each thread that needs it; as they are, where that takes more shared
+// memory than the chip has. A thread then takes the rows and columns of its part of the result from
+// there, several steps of K at a time in one access of 16 bytes.
 void Emitter::emit_dot(const Op& op) {
   const ir::Type& result = type(op.results[0]);
   const ir::Type& a_type = type(op.operands[0]);
@@ -17,22 +18,39 @@ void Emitter::emit_dot(const Op& op) {
   const std::int64_t columns = result.shape[1];
   const std::int64_t rows = result.shape[0];
   const DType dtype = result.dtype;
-  const int bytes = size_of(dtype);
-  const std::int64_t vector = 16 / bytes;
   llvm::LLVMContext& context = module_.getContext();
-  llvm::Type* element = register_type(context, ir::Type::scalar(dtype));
 
   // Rows of A end in a gap, so that lanes that read the same column of different rows do so from
   // different banks.
+  struct Staged {
+    DType dtype;
+    std::int64_t vector;  // elements of 16 bytes
+    std::uint64_t a_bytes;
+    std::uint64_t b_bytes;
+  };
+  const auto staged_as = [&](DType as) {
+    const std::int64_t size = size_of(as);
+    const std::int64_t vector = 16 / size;
+    return Staged{as, vector, static_cast<std::uint64_t>(rows * (depth + vector) * size),
+                  static_cast<std::uint64_t>(depth * columns * size)};
+  };
+  Staged staged = staged_as(dtype);
+  const CapabilityInfo* chip = find_capability(capability_);
+  if (chip != nullptr && staged.a_bytes + staged.b_bytes >
+                             1024 * static_cast<std::uint64_t>(chip->max_shared_per_block_kib)) {
+    staged = staged_as(a_type.dtype);
+  }
+  const std::int64_t vector = staged.vector;
   const std::int64_t a_stride = depth + vector;
-  const auto a_bytes = static_cast<std::uint64_t>(rows * a_stride * bytes);
-  const auto b_bytes = static_cast<std::uint64_t>(depth * columns * bytes);
+  const std::uint64_t a_bytes = staged.a_bytes;
+  const std::int64_t bytes = size_of(staged.dtype);
+  llvm::Type* element = register_type(context, ir::Type::scalar(staged.dtype));
   const auto [a_layout, b_layout] = plan_.dot_operands.at(&op);
-  begin_shared(a_bytes + b_bytes);
-  stage(registers(op.operands[0], a_layout), layout(a_layout), a_type.dtype, dtype, 0, depth,
+  begin_shared(a_bytes + staged.b_bytes);
+  stage(registers(op.operands[0], a_layout), layout(a_layout), a_type.dtype, staged.dtype, 0, depth,
         a_stride);
-  stage(registers(op.operands[1], b_layout), layout(b_layout), type(op.operands[1]).dtype, dtype,
-        a_bytes, columns, columns);
+  stage(registers(op.operands[1], b_layout), layout(b_layout), type(op.operands[1]).dtype,
+        staged.dtype, a_bytes, columns, columns);
   shared_written();
 
   // The rectangle of this thread: first row and column, and distances from there.
@@ -51,30 +69,30 @@ void Emitter::emit_dot(const Op& op) {
     if ((at_element & column_mask) == at_element) column_of.push_back(at_element);
     if ((at_element & column_mask) == 0) row_of.push_back(at_element >> column_bits);
   }
-  std::int64_t neighbours = 1;  // columns that one access can read
-  while (neighbours < vector && neighbours < static_cast<std::int64_t>(column_of.size()) &&
-         column_of[static_cast<std::size_t>(neighbours)] ==
-             static_cast<std::uint32_t>(neighbours)) {
+  std::size_t neighbours = 1;  // columns that one access can read
+  while (neighbours < static_cast<std::size_t>(vector) && neighbours < column_of.size() &&
+         column_of[neighbours] == neighbours) {
     neighbours *= 2;
-    if (neighbours > static_cast<std::int64_t>(column_of.size())) break;
   }
 
-  const std::int64_t at_once = std::min(vector, depth);
+  // Steps of K in one round: enough to be worth the accesses, few enough to be compiled quickly.
+  const std::int64_t at_once = std::min({vector, depth, std::int64_t{8}});
+  llvm::Type* sum_type = register_type(context, ir::Type::scalar(dtype));
   const Registers& start = registers(op.operands[2], working);
   Registers sums;
   for (std::uint32_t reg = 0; reg < place_of.register_count(); ++reg)
     sums.push_back(at(start, reg));
 
-  const auto load = [&](std::uint64_t offset, Index index, std::int64_t count) {
+  const auto load = [&](std::uint64_t offset, Index index, std::size_t count) {
     llvm::Type* what =
         count == 1 ? element : llvm::FixedVectorType::get(element, static_cast<unsigned>(count));
     return builder_.CreateAlignedLoad(what, shared_address(offset, element, index),
-                                      llvm::Align(static_cast<std::uint64_t>(count * bytes)));
+                                      llvm::Align(count * static_cast<std::uint64_t>(bytes)));
   };
-  const auto part = [&](Value* loaded, std::int64_t i) {
-    return loaded->getType()->isVectorTy()
-               ? builder_.CreateExtractElement(loaded, static_cast<std::uint64_t>(i))
-               : loaded;
+  const auto part = [&](Value* loaded, std::size_t i) {
+    Value* one =
+        loaded->getType()->isVectorTy() ? builder_.CreateExtractElement(loaded, i) : loaded;
+    return ops_.cast(one, staged.dtype, dtype);
   };
   Value* a_row =
       builder_.CreateMul(first_row, builder_.getInt32(static_cast<std::uint32_t>(a_stride)));
@@ -83,21 +101,22 @@ void Emitter::emit_dot(const Op& op) {
     Value* b_first = builder_.CreateAdd(builder_.CreateShl(k, column_bits), first_column);
     Values a_rows;
     for (const std::uint32_t row : row_of) {
-      a_rows.push_back(load(0, {a_first, row * static_cast<std::uint32_t>(a_stride)}, at_once));
+      a_rows.push_back(load(0, {a_first, row * static_cast<std::uint32_t>(a_stride)},
+                            static_cast<std::size_t>(at_once)));
     }
-    for (std::int64_t i = 0; i < at_once; ++i) {
-      const auto b_row = static_cast<std::uint32_t>(i * columns);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(at_once); ++i) {
+      const auto b_row = static_cast<std::uint32_t>(i) * static_cast<std::uint32_t>(columns);
       Values b_columns;
-      for (std::size_t c = 0; c < column_of.size(); c += static_cast<std::size_t>(neighbours)) {
+      for (std::size_t c = 0; c < column_of.size(); c += neighbours) {
         Value* loaded = load(a_bytes, {b_first, b_row + column_of[c]}, neighbours);
-        for (std::int64_t j = 0; j < neighbours; ++j) b_columns.push_back(part(loaded, j));
+        for (std::size_t j = 0; j < neighbours; ++j) b_columns.push_back(part(loaded, j));
       }
       for (std::size_t r = 0; r < row_of.size(); ++r) {
         Value* a = part(a_rows[r], i);
         for (std::size_t c = 0; c < column_of.size(); ++c) {
           const auto reg = place_of.register_of(row_of[r] << column_bits | column_of[c]);
           Value*& sum = sums[reg.value()];
-          sum = is_float(dtype) ? builder_.CreateIntrinsic(llvm::Intrinsic::fma, {element},
+          sum = is_float(dtype) ? builder_.CreateIntrinsic(llvm::Intrinsic::fma, {sum_type},
                                                            {a, b_columns[c], sum})
                                 : builder_.CreateAdd(builder_.CreateMul(a, b_columns[c]), sum);
         }
@@ -117,7 +136,7 @@ void Emitter::emit_dot(const Op& op) {
     k->addIncoming(builder_.getInt32(0), before);
     std::vector<llvm::PHINode*> phis;
     for (Value*& sum : sums) {
-      phis.push_back(builder_.CreatePHI(element, 2));
+      phis.push_back(builder_.CreatePHI(sum_type, 2));
       phis.back()->addIncoming(sum, before);
       sum = phis.back();
     }

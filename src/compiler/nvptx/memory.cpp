@@ -11,26 +11,27 @@ using ir::ValueId;
 
 namespace {
 
-/// How a type of memory is written in PTX: the suffix of ld and st, and the inline-assembly
-/// constraint and type of the register that holds it.
+/// How a type of memory is written in PTX: the suffixes of ld and st and of mov, and the
+/// inline-assembly constraint and type of the register that holds it.
 struct PtxForm {
-  const char* suffix;
-  const char* constraint;
+  std::string suffix;
+  std::string move;
+  std::string constraint;
   llvm::Type* type;
 };
 
 PtxForm ptx_form(Builder& builder, llvm::Type* memory) {
-  if (memory->isFloatTy()) return {"f32", "f", memory};
-  if (memory->isDoubleTy()) return {"f64", "d", memory};
+  if (memory->isFloatTy()) return {"f32", "f32", "f", memory};
+  if (memory->isDoubleTy()) return {"f64", "f64", "d", memory};
   switch (memory->getIntegerBitWidth()) {
     case 8:
-      return {"u8", "h", builder.getInt16Ty()};
+      return {"u8", "b16", "h", builder.getInt16Ty()};
     case 16:
-      return {"u16", "h", memory};
+      return {"u16", "b16", "h", memory};
     case 32:
-      return {"u32", "r", memory};
+      return {"u32", "b32", "r", memory};
     default:
-      return {"u64", "l", memory};
+      return {"u64", "b64", "l", memory};
   }
 }
 
@@ -87,22 +88,21 @@ llvm::Value* Emitter::load_element(const Op& op, Value* pointer, Value* mask, Va
   // A predicated instruction: no branch, so that many loads are under way at a time.
   const PtxForm form = ptx_form(builder_, memory);
   std::string text;
-  std::string constraints = std::string("=&") + form.constraint + ",l";
+  std::string constraints = "=&" + form.constraint + ",l";
   std::vector<llvm::Type*> types = {pointer->getType()};
   Values operands = {pointer};
   if (!always(mask)) {
     Value* fallback = to_memory(builder_, other);
     if (fallback->getType() != form.type) fallback = builder_.CreateZExt(fallback, form.type);
-    const std::string move = memory->isFloatingPointTy()
-                                 ? form.suffix
-                                 : "b" + std::to_string(form.type->getPrimitiveSizeInBits());
-    text = "mov." + move + " $0, $3;\n\t@$2 ";
-    constraints += std::string(",b,") + form.constraint;
+    text = "mov." + form.move + " $0, $3;\n\t@$2 ";
+    constraints += ",b," + form.constraint;
     types.insert(types.end(), {mask->getType(), form.type});
     operands.insert(operands.end(), {mask, fallback});
   }
-  text += std::string("ld.global") + (op.cache == ir::Cache::streaming ? ".cs" : "") +
-          (read_only ? ".nc" : "") + "." + form.suffix + " $0, [$1];";
+  text += "ld.global";
+  if (op.cache == ir::Cache::streaming) text += ".cs";
+  if (read_only) text += ".nc";
+  text += "." + form.suffix + " $0, [$1];";
   auto* signature = llvm::FunctionType::get(form.type, types, false);
   // Reads of what others may write keep their place among writes and barriers.
   Value* loaded = builder_.CreateCall(
@@ -146,9 +146,10 @@ void Emitter::store_element(const Op& op, Value* pointer, Value* value, Value* m
   }
   const PtxForm form = ptx_form(builder_, memory);
   if (form.type != memory) value = builder_.CreateZExt(value, form.type);
-  std::string text = std::string("st.global") + (op.cache == ir::Cache::streaming ? ".cs" : "") +
-                     "." + form.suffix + " [$0], $1;";
-  std::string constraints = std::string("l,") + form.constraint;
+  std::string text = "st.global";
+  if (op.cache == ir::Cache::streaming) text += ".cs";
+  text += "." + form.suffix + " [$0], $1;";
+  std::string constraints = "l," + form.constraint;
   std::vector<llvm::Type*> types = {pointer->getType(), form.type};
   Values operands = {pointer, value};
   if (!always(mask)) {

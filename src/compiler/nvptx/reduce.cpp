@@ -1,6 +1,11 @@
+#include <algorithm>
 #include <bit>
+#include <optional>
+
+#include <llvm/IR/IntrinsicsNVPTX.h>
 
 #include "compiler/nvptx/emitter.hpp"
+#include "compiler/nvptx/instructions.hpp"
 
 namespace teeny::compiler::nvptx {
 
@@ -14,11 +19,18 @@ namespace {
 /// What the warps tell one another of one reduction is passed in pieces of at most this many bytes.
 constexpr std::uint64_t max_exchange_bytes = 16384;
 
-/// A single operation on both arguments that gives the same bits in either order.
-bool commutes_exactly(const Op& op) {
+/// The operation, if the function is one operation on its two arguments that gives the same bits in
+/// either order.
+std::optional<Opcode> commuting_operation(const Op& op) {
   const Block& region = op.regions[0];
-  if (op.results.size() != 1 || region.ops.size() != 2) return false;
-  switch (region.ops[0].code) {
+  if (op.results.size() != 1 || region.ops.size() != 2) return std::nullopt;
+  const Op& only = region.ops[0];
+  std::vector<ValueId> operands = only.operands;
+  std::sort(operands.begin(), operands.end());
+  std::vector<ValueId> arguments = region.arguments;
+  std::sort(arguments.begin(), arguments.end());
+  if (operands != arguments || region.ops[1].operands != only.results) return std::nullopt;
+  switch (only.code) {
     case Opcode::add:
     case Opcode::mul:
     case Opcode::minimum:
@@ -26,9 +38,33 @@ bool commutes_exactly(const Op& op) {
     case Opcode::bit_and:
     case Opcode::bit_or:
     case Opcode::bit_xor:
-      return true;
+      return only.code;
     default:
-      return false;
+      return std::nullopt;
+  }
+}
+
+/// The instruction that reduces a 32-bit integer over all lanes of a warp.
+std::optional<llvm::Intrinsic::ID> warp_reduction(Opcode code, DType dtype) {
+  if (dtype != DType::i32 && dtype != DType::u32) return std::nullopt;
+  const bool is_signed = dtype == DType::i32;
+  switch (code) {
+    case Opcode::add:
+      return llvm::Intrinsic::nvvm_redux_sync_add;
+    case Opcode::minimum:
+      return is_signed ? llvm::Intrinsic::nvvm_redux_sync_min
+                       : llvm::Intrinsic::nvvm_redux_sync_umin;
+    case Opcode::maximum:
+      return is_signed ? llvm::Intrinsic::nvvm_redux_sync_max
+                       : llvm::Intrinsic::nvvm_redux_sync_umax;
+    case Opcode::bit_and:
+      return llvm::Intrinsic::nvvm_redux_sync_and;
+    case Opcode::bit_or:
+      return llvm::Intrinsic::nvvm_redux_sync_or;
+    case Opcode::bit_xor:
+      return llvm::Intrinsic::nvvm_redux_sync_xor;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -113,7 +149,17 @@ void Emitter::reduce_registers(const Op& op, const LinearLayout& from, const Lin
 }
 
 void Emitter::reduce_lanes(const Op& op, std::uint32_t lane_mask, std::vector<Registers>& tiles) {
-  const bool either_order = commutes_exactly(op);
+  const auto operation = commuting_operation(op);
+  const bool either_order = operation.has_value();
+  constexpr std::uint32_t all_lanes = (1U << LinearLayout::lane_bits) - 1;
+  if (operation && lane_mask == all_lanes && has(capability_, Family::warp_reduce)) {
+    if (const auto id = warp_reduction(*operation, type(op.operands[0]).dtype)) {
+      for (Value*& value : tiles[0]) {
+        value = builder_.CreateIntrinsic(*id, {}, {value, builder_.getInt32(0xffffffff)});
+      }
+      return;
+    }
+  }
   for (int bit = 0; bit < LinearLayout::lane_bits; ++bit) {
     if ((lane_mask >> bit & 1U) == 0) continue;
     Value* upper = nullptr;
