@@ -197,8 +197,9 @@ class Deploy(unittest.TestCase):
                 if len(words) == 2:
                     values[words[0].lower()] = words[1].strip().strip('"')
         ssh = (f"ssh -F none -p {values['port']} -o 'UserKnownHostsFile=\"{values['userknownhostsfile']}\"' "
-               f"-i '{values['identityfile']}' -o IdentitiesOnly=yes -o IdentityAgent=none "
-               f"-o HostKeyAlias={values.get('hostkeyalias', 'board')}")
+               f"-i '{values['identityfile']}' -o IdentitiesOnly=yes -o IdentityAgent=none")
+        if "hostkeyalias" in values:
+            ssh += f" -o HostKeyAlias={values['hostkeyalias']}"
         result = subprocess.run([TEENY, "deploy", "--package", self.package, "--host",
                                  f"{values['user']}@{values.get('hostname', '127.0.0.1')}", "--ssh", ssh,
                                  "--dest", DEST], capture_output=True, text=True,
@@ -208,7 +209,7 @@ class Deploy(unittest.TestCase):
 
     def test_P42_an_unknown_host_key_does_not_hang(self):
         make_package(self.package, self.files())
-        empty = os.path.join(self.base, "no hosts")
+        empty = os.path.join(self.board, "no hosts")
         write(empty, b"")
         start = time.monotonic()
         result = self.deploy(ssh=f"ssh -F '{self.config}' -o 'UserKnownHostsFile=\"{empty}\"'", timeout=60)

@@ -38,7 +38,7 @@ fs::path prepared(const fs::path& destination) {
 
 Staging::Staging(fs::path destination)
     : destination_(std::move(destination)),
-      temporary_(".teeny-package-", prepared(destination_)),
+      temporary_(".teeny-package", prepared(destination_)),
       directory_(temporary_.path() / "package") {
   for (const char* part : {"bin", "cache", "conf", "data"}) {
     fs::create_directories(directory_ / part);

@@ -1,0 +1,214 @@
+"""A package from source to a board: `teeny package` twice, its contents, its runs, `teeny deploy`.
+
+The examples of a copy of this tree are packaged in two directories, under another umask, locale,
+time zone and time: the bytes must be the same. P37: what runs on the board needs no compiler there,
+no Python, no environment, no home, nothing to write to.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import unittest
+
+BUILD = os.environ["TEENY_BUILD_DIR"]
+SOURCE = os.environ["TEENY_SOURCE_DIR"]
+TEENY = os.path.join(BUILD, "bin", "teeny")
+BOARD = os.path.join(SOURCE, "tests", "board", "board")
+WORK = os.path.join(BUILD, "tests", "package é")
+QEMU = shutil.which("qemu-aarch64") or shutil.which("qemu-aarch64-static")
+CROSS_ROOT = "/usr/aarch64-linux-gnu"
+DEVICES = ["--device", "cuda", "--options", "capability=sm_87,ptx-version=82", "--device", "cpu"]
+
+
+def copy_tree(name):
+    """A project of its own, which is the part of this tree that a board's program needs."""
+    root = os.path.join(WORK, name)
+    for part in ("include", "src", "cmake", "boards", "examples"):
+        shutil.copytree(os.path.join(SOURCE, part), os.path.join(root, part))
+    shutil.copy(os.path.join(SOURCE, "CMakeLists.txt"), root)
+    shutil.copy(os.path.join(SOURCE, "LICENSE"), root)
+    return root
+
+
+def teeny(*words, cwd, umask=0o022, **environment):
+    env = {k: v for k, v in os.environ.items() if not k.startswith("TEENY") and not k.startswith("LC_")}
+    env.setdefault("CCACHE_DIR", os.path.join(SOURCE, "build", "ccache"))
+    env.update(environment)
+    return subprocess.run([TEENY, *words], cwd=cwd, env=env, umask=umask, capture_output=True, text=True,
+                          check=False, stdin=subprocess.DEVNULL)
+
+
+def tree(directory):
+    """Path -> (mode, bytes) of everything below a directory."""
+    found = {}
+    for top, directories, names in os.walk(directory):
+        for name in directories + names:
+            path = os.path.join(top, name)
+            mode = stat.S_IMODE(os.lstat(path).st_mode)
+            data = None
+            if name in names:
+                with open(path, "rb") as file:
+                    data = file.read()
+            found[os.path.relpath(path, directory)] = (mode, data)
+    return found
+
+
+class Package(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        shutil.rmtree(WORK, ignore_errors=True)
+        os.makedirs(WORK)
+        cls.first = copy_tree("one")
+        cls.made = teeny("package", "--target", "jetson-orin-nano", "--example", "vector_add", *DEVICES,
+                         cwd=cls.first)
+        assert cls.made.returncode == 0, cls.made.stderr[-3000:]
+        cls.package = os.path.join(cls.first, "build/package/jetson-orin-nano/vector_add")
+        with open(os.path.join(cls.package, "conf/manifest.json"), encoding="utf-8") as file:
+            cls.manifest = json.load(file)
+
+    def under_qemu(self, package, *words, before=(), qemu=(), environment=None):
+        if QEMU is None:
+            self.skipTest("no qemu-aarch64 on this machine")
+        return subprocess.run([*before, QEMU, *qemu, "-L", CROSS_ROOT, os.path.join(package, "bin", "vector_add"),
+                               *words], env=environment or {}, capture_output=True, text=True, check=False)
+
+    def test_what_is_told(self):
+        self.assertIn("driver=12.2", self.made.stderr)
+        self.assertIn("triple=aarch64-linux-gnu,cpu=cortex-a78ae", self.made.stderr)
+        self.assertNotIn("--options ptx-version", self.made.stderr)
+        self.assertEqual(self.made.stdout.splitlines()[-1], self.package)
+        self.assertRegex(self.made.stdout, r"VectorAdd<float, 1024>\s+sm_87 and later\s+PTX 8\.2\s+\d+ bytes")
+        self.assertRegex(self.made.stdout, r"VectorAdd<float, 1024>\s+aarch64-linux-gnu cortex-a78ae")
+
+    def test_layout_and_manifest(self):
+        found = tree(self.package)
+        self.assertEqual(sorted(p for p in found if "/" not in p), ["bin", "cache", "conf", "data"])
+        self.assertEqual(self.manifest["board"], "jetson-orin-nano@6.0")
+        self.assertEqual(self.manifest["devices"],
+                         [{"device": "cuda", "options": "capability=sm_87,ptx-version=82,driver=12.2"},
+                          {"device": "cpu", "options": "triple=aarch64-linux-gnu,cpu=cortex-a78ae"}])
+        told = {entry["path"]: entry for entry in self.manifest["files"]}
+        files = {path: entry for path, entry in found.items() if entry[1] is not None}
+        self.assertEqual(set(told) | {"conf/manifest.json"}, set(files))
+        for path, entry in told.items():
+            mode, data = files[path]
+            self.assertEqual(entry["size"], len(data))
+            self.assertEqual(entry["sha256"], hashlib.sha256(data).hexdigest())
+            self.assertEqual(entry["mode"], f"{mode:04o}")
+        self.assertEqual(list(told), sorted(told))
+        for kernel in self.manifest["kernels"]:
+            self.assertIn(kernel["artifact"], told)
+        self.assertEqual({k["kind"] for k in self.manifest["kernels"]}, {"ptx", "so"})
+        libraries = set(self.manifest["elf_needs"][0]["libraries"])
+        self.assertLessEqual(libraries, {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1",
+                                         "ld-linux-aarch64.so.1"})
+
+    def test_no_path_of_this_machine(self):
+        for path, (_, data) in tree(self.package).items():
+            if data is not None:
+                self.assertNotIn(os.fsencode(SOURCE), data, path)
+
+    def test_twice_is_the_same(self):
+        second = copy_tree("another place with 'quotes' and $HOME")
+        result = teeny("package", "--target", "jetson-orin-nano", "--example", "vector_add", *DEVICES,
+                       "--dest", os.path.join(WORK, "dest \"ination\""), cwd=os.path.join(second, "examples"),
+                       umask=0o077, TZ="Asia/Kathmandu", LC_ALL="tr_TR.UTF-8", LANG="de_DE.UTF-8",
+                       SOURCE_DATE_EPOCH="1", HOME="/nonexistent")
+        self.assertEqual(result.returncode, 0, result.stderr[-3000:])
+        self.assertEqual(tree(os.path.join(WORK, "dest \"ination\"")), tree(self.package))
+
+    def test_packaging_again_replaces_what_was_there(self):
+        stale = os.path.join(self.package, "data", "stale")
+        before = tree(self.package)
+        with open(stale, "w", encoding="utf-8") as file:
+            file.write("stale")
+        result = teeny("package", "--target", "jetson-orin-nano", "--example", "vector_add", *DEVICES,
+                       cwd=self.first)
+        self.assertEqual(result.returncode, 0, result.stderr[-3000:])
+        self.assertEqual(tree(self.package), before)
+
+    def test_P37_runs_with_nothing_around_it(self):
+        result = self.under_qemu(self.package, "--on", "cpu")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("ok", result.stdout)
+        # Nobody, on a read-only mount.
+        if os.geteuid() == 0 and shutil.which("setpriv") and shutil.which("unshare"):
+            mount = os.path.join(WORK, "mounted")
+            os.makedirs(mount, exist_ok=True)
+            script = ('mount --bind "$1" "$2" && mount -o remount,bind,ro "$2" && shift 2 && '
+                      'exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"')
+            result = self.under_qemu(mount, "--on", "cpu", before=[
+                "unshare", "-m", "sh", "-c", script, "sh", self.package, mount],
+                environment={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("ok", result.stdout)
+
+    def test_P38_starts_no_child_and_opens_no_compiler(self):
+        result = self.under_qemu(self.package, "--on", "cpu", qemu=["-strace"])
+        self.assertEqual(result.returncode, 0, result.stderr[-2000:])
+        for call in ("execve(", "fork(", "vfork("):
+            self.assertNotIn(call, result.stderr)
+        for name in ("libLLVM", "teenyc", "liblld"):
+            self.assertNotIn(name, result.stderr)
+        written = [line for line in result.stderr.splitlines()
+                   if "openat(" in line and re.search(r"O_(WRONLY|RDWR|CREAT)", line)
+                   and "/dev/" not in line and "/proc/" not in line]
+        self.assertEqual(written, [])
+
+    def test_a_kernel_that_is_gone_or_altered(self):
+        broken = os.path.join(WORK, "broken")
+        kernels = [k for k in self.manifest["kernels"] if k["kind"] == "so"]
+        for harm in ("gone", "altered", "cut"):
+            shutil.rmtree(broken, ignore_errors=True)
+            shutil.copytree(self.package, broken)
+            path = os.path.join(broken, kernels[0]["artifact"])
+            with open(path, "rb") as file:
+                data = bytearray(file.read())
+            if harm == "gone":
+                os.remove(path)
+            else:
+                if harm == "altered":
+                    data[len(data) // 3] ^= 1
+                else:
+                    del data[len(data) // 2:]
+                with open(path, "wb") as file:
+                    file.write(data)
+            result = self.under_qemu(broken, "--on", "cpu")
+            self.assertNotEqual(result.returncode, 0, harm)
+            self.assertIn("VectorAdd", result.stderr, harm)
+            # Nor does it leave this machine.
+            result = teeny("deploy", "--package", broken, "--host", "nowhere.invalid", cwd=WORK)
+            self.assertEqual(result.returncode, 15, result.stderr)
+
+    def test_P37_deployed_it_runs_on_the_board(self):
+        directory = os.path.join(WORK, "board")
+        started = subprocess.run([BOARD, "start", directory], capture_output=True, text=True, check=False)
+        if started.returncode == 77:
+            self.skipTest(started.stderr.strip())
+        self.assertEqual(started.returncode, 0, started.stderr)
+        try:
+            config = started.stdout.strip()
+            ssh = f"ssh -F '{config}'"
+            result = teeny("deploy", "--package", self.package, "--host", "board", "--ssh", ssh, cwd=WORK)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            there = subprocess.run(
+                ["ssh", "-F", config, "board",
+                 "for tool in cc gcc g++ clang python3 nvcc ptxas teenyc; do command -v $tool; done; "
+                 "env -i teeny/vector_add/current/bin/vector_add --on cpu"],
+                capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+            self.assertEqual(there.returncode, 0, there.stderr)
+            self.assertNotIn("/bin/", there.stdout)
+            self.assertIn("ok", there.stdout)
+        finally:
+            subprocess.run([BOARD, "stop", directory], check=True)
+
+
+if __name__ == "__main__":
+    if not os.access(TEENY, os.X_OK):
+        sys.exit(f"{TEENY} is not built")
+    unittest.main()
