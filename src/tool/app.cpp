@@ -5,11 +5,12 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tool/commands/command.hpp"
+#include "tool/project/check_build.hpp"
+
 #include "teeny/base/error.hpp"
 #include "teeny/base/log.hpp"
 #include "teeny/base/text.hpp"
-#include "tool/commands/command.hpp"
-#include "tool/project/check_build.hpp"
 
 namespace teeny::tool {
 

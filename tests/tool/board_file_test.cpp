@@ -1,9 +1,9 @@
 #include "tool/boards/board_file.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <fstream>
+
+#include <gtest/gtest.h>
 
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
@@ -99,14 +99,16 @@ TEST(BoardFile, ReadsEveryField) {
 TEST(BoardFile, NamesFileLineKeyAndWhatWasFound) {
   expect_error(replaced("memory_mib = 1000", "memory_mib = \"much\""),
                {"some where/b.toml:6", "memory_mib", "whole number", "much"});
-  expect_error(replaced("glibc = \"2.36\"", "glibc = \"new\""), {"glibc", "generation[0]", "\"new\""});
+  expect_error(replaced("glibc = \"2.36\"", "glibc = \"new\""),
+               {"glibc", "generation[0]", "\"new\""});
   expect_error(replaced("glibcxx = \"3.4.30\"", "glibcxx = \"3.4\""), {"glibcxx", "\"3.4\""});
   expect_error(replaced("capability = \"sm_87\"", "capability = \"sm_88x\""),
                {"cuda.capability", "sm_88x", "sm_87"});
   expect_error(replaced("driver = \"12.2\"", "driver = \"new\""), {"driver", "\"new\""});
   expect_error(replaced("driver = \"12.2\"\n", ""), {"driver", "missing"});
   expect_error(replaced("triple = \"aarch64-linux-gnu\"", "triple = \"mips\""), {"triple", "mips"});
-  expect_error(replaced("integrated = true", "integrated = 1"), {"cuda.integrated", "true or false"});
+  expect_error(replaced("integrated = true", "integrated = 1"),
+               {"cuda.integrated", "true or false"});
   expect_error(replaced("name = \"2\"", "name = \"1\""), {"generation[1].name", "repeats"});
   expect_error(replaced("schema = 1", "schema = 9"), {"schema", "9"});
   expect_error(replaced("name = \"bench\"", "name = \"Bench 1\""), {"name", "Bench 1"});
@@ -160,8 +162,9 @@ TEST(Boards, EveryShippedFileIsSound) {
     // What the board's own kernels need is no conflict with it.
     EXPECT_EQ(conflict(board, Target(*board.capability)), std::nullopt) << board.name;
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"generic-aarch64", "h200-server", "jetson-agx-thor",
-                                             "jetson-orin-nano", "jetson-xavier-nx", "rtx-desktop"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"generic-aarch64", "h200-server", "jetson-agx-thor",
+                                      "jetson-orin-nano", "jetson-xavier-nx", "rtx-desktop"}));
   for (const auto& entry : fs::directory_iterator(boards_directory())) {
     EXPECT_EQ(read_board_file(entry.path()).name, entry.path().stem().string());
   }
@@ -181,13 +184,16 @@ TEST(Boards, AreFoundByNameGenerationAndFile) {
 }
 
 TEST(Boards, SayTheChoicesForWhatIsNotThere) {
-  for (const char* target : {"jetson-orin", "jetson-orin-nano@9", "/no/such.toml", "x.toml", "", "@6.0"}) {
+  for (const char* target :
+       {"jetson-orin", "jetson-orin-nano@9", "/no/such.toml", "x.toml", "", "@6.0"}) {
     const Error error = usage_of(target);
     EXPECT_EQ(error.exit_code(), 2) << target;
-    EXPECT_NE(error.next().find(std::string(target).find("@9") == std::string::npos ? "jetson-orin-nano"
-                                                                                 : "6.0, 6.1, 6.2, 7.2"),
+    EXPECT_NE(error.next().find(std::string(target).find("@9") == std::string::npos
+                                    ? "jetson-orin-nano"
+                                    : "6.0, 6.1, 6.2, 7.2"),
               std::string::npos)
         << error.what();
   }
-  EXPECT_NE(usage_of("jetson-orin-nona").message().find("did you mean jetson-orin-nano"), std::string::npos);
+  EXPECT_NE(usage_of("jetson-orin-nona").message().find("did you mean jetson-orin-nano"),
+            std::string::npos);
 }

@@ -1,11 +1,12 @@
 #include "tool/commands/devices.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 
-#include "teeny/base/error.hpp"
+#include <gtest/gtest.h>
+
 #include "tool/boards/board_file.hpp"
+
+#include "teeny/base/error.hpp"
 
 using namespace teeny;
 using namespace teeny::tool;
@@ -34,7 +35,8 @@ TEST(Devices, WhatIsMissingComesFromTheBoard) {
             (std::vector<std::string>{"capability=sm_87", "driver=12.2"}));
   EXPECT_EQ(check_device_for_board({"cuda", "driver=12.1,capability=80"}, orin).options,
             "driver=12.1,capability=80");
-  EXPECT_EQ(check_device_for_board({"cpu", {}}, orin).options, "triple=aarch64-linux-gnu,cpu=cortex-a78ae");
+  EXPECT_EQ(check_device_for_board({"cpu", {}}, orin).options,
+            "triple=aarch64-linux-gnu,cpu=cortex-a78ae");
   EXPECT_EQ(check_device_for_board({"cpu", "opt-level=3"}, orin).options,
             "opt-level=3,triple=aarch64-linux-gnu,cpu=cortex-a78ae");
   EXPECT_EQ(check_device_for_board({"cpu", "cpu=generic"}, find_board("generic-aarch64")).options,
@@ -42,16 +44,18 @@ TEST(Devices, WhatIsMissingComesFromTheBoard) {
   // ptx-version is the user's or the kernels', never the board's.
   for (const auto& board : shipped_boards()) {
     if (!board.capability) continue;
-    EXPECT_EQ(check_device_for_board({"cuda", {}}, board).options.find("ptx-version"), std::string::npos);
+    EXPECT_EQ(check_device_for_board({"cuda", {}}, board).options.find("ptx-version"),
+              std::string::npos);
   }
 }
 
 TEST(Devices, ConflictsWithTheBoardAreUsageErrors) {
   ::unsetenv("TEENYC_PTX_VERSION");
   const Board orin = find_board("jetson-orin-nano");
-  for (const char* options : {"capability=sm_89", "capability=sm_87,ptx-version=85", "capability=sm_90a",
-                              "capability=native", "capability=sm_88x", "capability=sm_87,ptx-version=73",
-                              "capability=sm_87,ptx-version=99", "speed=9", "capability=sm_87,,"}) {
+  for (const char* options :
+       {"capability=sm_89", "capability=sm_87,ptx-version=85", "capability=sm_90a",
+        "capability=native", "capability=sm_88x", "capability=sm_87,ptx-version=73",
+        "capability=sm_87,ptx-version=99", "speed=9", "capability=sm_87,,"}) {
     EXPECT_EQ(refused({"cuda", options}, orin).exit_code(), 2) << options;
   }
   EXPECT_NE(refused({"cuda", "capability=sm_89"}, orin).message().find("jetson-orin-nano@6.0"),
@@ -62,8 +66,8 @@ TEST(Devices, ConflictsWithTheBoardAreUsageErrors) {
   // What a later generation takes is said.
   EXPECT_NE(refused({"cuda", "capability=sm_87,ptx-version=85"}, orin).message().find("@6.1"),
             std::string::npos);
-  EXPECT_NO_THROW(static_cast<void>(
-      check_device_for_board({"cuda", "capability=sm_87,ptx-version=85"}, find_board("jetson-orin-nano@6.1"))));
+  EXPECT_NO_THROW(static_cast<void>(check_device_for_board(
+      {"cuda", "capability=sm_87,ptx-version=85"}, find_board("jetson-orin-nano@6.1"))));
 }
 
 TEST(Devices, TheEnvironmentIsHeardAndTheOptionWins) {
@@ -72,12 +76,13 @@ TEST(Devices, TheEnvironmentIsHeardAndTheOptionWins) {
   EXPECT_NE(refused({"cuda", {}}, orin).message().find("TEENYC_PTX_VERSION"), std::string::npos);
   EXPECT_NO_THROW(static_cast<void>(check_device_for_board({"cuda", "ptx-version=82"}, orin)));
   ::setenv("TEENYC_PTX_VERSION", "8.1", 1);
-  EXPECT_EQ(check_device_for_board({"cuda", {}}, orin).request.target.cuda().ptx_version->name(), "8.1");
+  EXPECT_EQ(check_device_for_board({"cuda", {}}, orin).request.target.cuda().ptx_version->name(),
+            "8.1");
   ::unsetenv("TEENYC_PTX_VERSION");
 }
 
 TEST(Devices, AreForwardedByteForByte) {
   EXPECT_EQ(forwarded({{"cuda", " a , 'b' \"c\""}, {"cpu", {}}, {"x", ""}}),
-            (std::vector<std::string>{"--device", "cuda", "--options", " a , 'b' \"c\"", "--device", "cpu",
-                                      "--device", "x", "--options", ""}));
+            (std::vector<std::string>{"--device", "cuda", "--options", " a , 'b' \"c\"", "--device",
+                                      "cpu", "--device", "x", "--options", ""}));
 }

@@ -1,13 +1,14 @@
 #include "tool/package/elf.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include "tool/boards/board_file.hpp"
+#include "tool/package/elf_check.hpp"
 
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
-#include "tool/boards/board_file.hpp"
-#include "tool/package/elf_check.hpp"
 
 namespace fs = std::filesystem;
 using namespace teeny;
@@ -94,7 +95,8 @@ TEST(Pains, P30_NewerLibrariesThanTheBoardHas) {
                                   "bin/x", orin, {});
   ASSERT_EQ(findings.size(), 4U);
   for (const auto& finding : findings) EXPECT_EQ(finding.exit_code, finding_code::c_library);
-  EXPECT_NE(findings[0].text.find("GLIBC_2.36 of libc.so.6 (arc4random and 1 more)"), std::string::npos)
+  EXPECT_NE(findings[0].text.find("GLIBC_2.36 of libc.so.6 (arc4random and 1 more)"),
+            std::string::npos)
       << findings[0].text;
   EXPECT_NE(findings[0].text.find("up to GLIBC_2.35"), std::string::npos);
   EXPECT_NE(findings[1].text.find("up to GLIBCXX_3.4.30"), std::string::npos);
@@ -125,7 +127,8 @@ TEST(ElfCheck, MachineLoaderLibrariesAndPaths) {
 TEST(Findings, AllAreToldAndTheLowestCodeIsReturned) {
   EXPECT_NO_THROW(throw_findings({}, "x"));
   try {
-    throw_findings({{15, "first", "do this"}, {12, "second", "do that"}, {15, "third", "do this"}}, "why:");
+    throw_findings({{15, "first", "do this"}, {12, "second", "do that"}, {15, "third", "do this"}},
+                   "why:");
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.exit_code(), 12);

@@ -2,11 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "tool/package/staging.hpp"
+#include "tool/package/table.hpp"
+
 #include "teeny/base/digest.hpp"
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
-#include "tool/package/staging.hpp"
-#include "tool/package/table.hpp"
 
 namespace fs = std::filesystem;
 using namespace teeny;
@@ -21,7 +22,8 @@ Manifest example() {
   manifest.triple = "aarch64-linux-gnu";
   manifest.programs = {"demo"};
   manifest.devices = {{"cuda", "capability=sm_87,driver=12.2"}, {"cpu", ""}};
-  manifest.files = {{"bin/demo", 0755, 3, sha256_hex("abc")}, {"data/a b", 0644, 0, sha256_hex("")}};
+  manifest.files = {{"bin/demo", 0755, 3, sha256_hex("abc")},
+                    {"data/a b", 0644, 0, sha256_hex("")}};
   manifest.tools = {{"teeny", "1"}};
   return manifest;
 }
@@ -89,7 +91,8 @@ TEST(Manifest, NamesEveryDifference) {
   found[1].sha256 = sha256_hex("x");
   found.push_back({"bin/stale", 0644, 0, ""});
   EXPECT_EQ(compare_files(wanted, found),
-            (std::vector<std::string>{"another mode: bin/demo", "altered: data/a b", "extra: bin/stale"}));
+            (std::vector<std::string>{"another mode: bin/demo", "altered: data/a b",
+                                      "extra: bin/stale"}));
   EXPECT_EQ(compare_files(wanted, {}),
             (std::vector<std::string>{"missing: bin/demo", "missing: data/a b"}));
 }

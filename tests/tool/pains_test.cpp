@@ -1,13 +1,14 @@
 #include <gtest/gtest.h>
 
-#include "teeny/base/error.hpp"
-#include "teeny/base/files.hpp"
-#include "teeny/cache/cache.hpp"
-#include "teeny/cache/records.hpp"
 #include "tool/boards/board_file.hpp"
 #include "tool/commands/devices.hpp"
 #include "tool/package/elf_check.hpp"
 #include "tool/package/kernels.hpp"
+
+#include "teeny/base/error.hpp"
+#include "teeny/base/files.hpp"
+#include "teeny/cache/cache.hpp"
+#include "teeny/cache/records.hpp"
 
 namespace fs = std::filesystem;
 using namespace teeny;
@@ -16,7 +17,8 @@ using namespace teeny::tool;
 namespace {
 
 // One line, with both sides in it.
-void expect_both_sides(const std::string& text, const std::string& wanted, const std::string& found) {
+void expect_both_sides(const std::string& text, const std::string& wanted,
+                       const std::string& found) {
   EXPECT_EQ(text.find('\n'), std::string::npos) << text;
   const auto left = text.find("wanted ");
   ASSERT_NE(left, std::string::npos) << text;
@@ -42,18 +44,21 @@ std::string clash(const DeviceArgument& argument, const Board& board) {
 // P08: every mismatch is one line that says what was wanted and what the board has.
 TEST(Pains, P08_EveryMismatchIsOneLineWithBothSides) {
   const Board orin = find_board("jetson-orin-nano");
-  expect_both_sides(clash({"cuda", "capability=sm_89"}, orin), "8.9", "jetson-orin-nano@6.0 has 8.7");
+  expect_both_sides(clash({"cuda", "capability=sm_89"}, orin), "8.9",
+                    "jetson-orin-nano@6.0 has 8.7");
   expect_both_sides(clash({"cuda", "capability=sm_87,ptx-version=85"}, orin), "8.5", "8.2");
   expect_both_sides(clash({"cuda", "capability=sm_90a"}, orin), "sm_90a", "8.7");
   expect_both_sides(clash({"cpu", "cpu=x86-64-v3"}, orin), "x86_64-linux-gnu", "aarch64-linux-gnu");
-  expect_both_sides(clash({"cuda", "capability=sm_87"}, find_board("generic-aarch64")), "sm_87", "has none");
+  expect_both_sides(clash({"cuda", "capability=sm_87"}, find_board("generic-aarch64")), "sm_87",
+                    "has none");
   ElfInfo elf;
   elf.machine = elf_x86_64;
   expect_both_sides(check_elf(elf, "bin/x", orin, {}).at(0).text, "AArch64", "x86-64");
   elf.machine = elf_aarch64;
   elf.interpreter = "/lib/ld-linux-aarch64.so.1";
   elf.needs = {{"libc.so.6", "GLIBC_2.36", {}}};
-  expect_both_sides(check_elf(elf, "bin/x", orin, {}).at(0).text, "GLIBC_2.36", "has up to GLIBC_2.35");
+  expect_both_sides(check_elf(elf, "bin/x", orin, {}).at(0).text, "GLIBC_2.36",
+                    "has up to GLIBC_2.35");
 }
 
 // P37: what is not in the package would have to be compiled on the board, so it is refused here.
@@ -85,7 +90,9 @@ TEST(Pains, P37_APackageWithoutItsKernelsIsRefused) {
   const fs::path file = Cache(directory).publish(artifact);
   EXPECT_NE(findings_of({"cuda"}).find("no record"), std::string::npos);
   ProgramRecords records("app");
-  records.add("5Scale", {"Scale", "Scale", artifact.info.fingerprint,
+  records.add("5Scale", {"Scale",
+                         "Scale",
+                         artifact.info.fingerprint,
                          {file.lexically_relative(directory).generic_string()}});
   records.write(directory);
   EXPECT_EQ(findings_of({"cuda"}), "");

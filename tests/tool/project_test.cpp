@@ -2,10 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "tool/project/cmake_inputs.hpp"
+
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
 #include "teeny/base/process.hpp"
-#include "tool/project/cmake_inputs.hpp"
 
 namespace fs = std::filesystem;
 using namespace teeny;
@@ -24,10 +25,12 @@ void make_project(const fs::path& root, const std::string& more = {}) {
              "set_target_properties(app PROPERTIES OUTPUT_NAME \"the app\" "
              "RUNTIME_OUTPUT_DIRECTORY \"${CMAKE_BINARY_DIR}/out\")\n"
              "if(FAST)\n target_compile_definitions(app PRIVATE FAST=1)\nendif()\n"
-             "add_subdirectory(examples/deep)\n" + more);
-  write_file(root / "app.cpp",
-             "#include <cstdio>\nint main() { std::puts(__FILE__);\n#ifdef FAST\nstd::puts(\"fast\");\n"
-             "#endif\n}\n");
+             "add_subdirectory(examples/deep)\n" +
+                 more);
+  write_file(
+      root / "app.cpp",
+      "#include <cstdio>\nint main() { std::puts(__FILE__);\n#ifdef FAST\nstd::puts(\"fast\");\n"
+      "#endif\n}\n");
   write_file(root / "examples" / "deep" / "CMakeLists.txt",
              "# added by the one above\nadd_executable(small small.cpp)\n");
   write_file(root / "examples" / "deep" / "small.cpp", "int main() {}\n");
@@ -123,8 +126,9 @@ TEST(Project, ABuildForABoardTakesNoFlagsOfTheHost) {
 
 TEST(CMakeInputs, QuotesAnyText) {
   const TemporaryDirectory directory("quote");
-  const std::vector<std::string> texts = {"", "a", "a b;c", "$ENV{HOME} ${x}", "a]", "a]]b", "]=]", "\nx",
-                                          "\\", "\"", "é", "]=", "x]="};
+  const std::vector<std::string> texts = {
+      "",  "a",  "a b;c", "$ENV{HOME} ${x}", "a]", "a]]b", "]=]", "\nx", "\\", "\"",
+      "é", "]=", "x]="};
   std::string script = "set(all)\n";
   std::string expected;
   for (const auto& text : texts) {

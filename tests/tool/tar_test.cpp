@@ -2,10 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "tool/package/manifest.hpp"
+
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
 #include "teeny/base/process.hpp"
-#include "tool/package/manifest.hpp"
 
 namespace fs = std::filesystem;
 using namespace teeny;
@@ -46,5 +47,6 @@ TEST(Tar, StopsWhenNobodyReads) {
 TEST(Tar, RefusesLinks) {
   const TemporaryDirectory directory("tar");
   fs::create_symlink("/etc/passwd", directory.path() / "a");
-  EXPECT_THROW(static_cast<void>(write_tar(directory.path(), [](std::string_view) { return true; })), Error);
+  EXPECT_THROW(
+      static_cast<void>(write_tar(directory.path(), [](std::string_view) { return true; })), Error);
 }

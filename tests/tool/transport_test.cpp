@@ -2,11 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "teeny/base/error.hpp"
-#include "teeny/base/files.hpp"
 #include "tool/package/findings.hpp"
 #include "tool/transport/release.hpp"
 #include "tool/transport/words.hpp"
+
+#include "teeny/base/error.hpp"
+#include "teeny/base/files.hpp"
 
 namespace fs = std::filesystem;
 using namespace teeny;
@@ -21,7 +22,9 @@ class FakeSsh {
     program_ = directory_.path() / "ssh";
     write_file(program_, "#!/bin/sh\n" + body + "\n", 0755);
   }
-  [[nodiscard]] std::string command() const { return quote_for_shell(program_.string()) + " -F 'a b'"; }
+  [[nodiscard]] std::string command() const {
+    return quote_for_shell(program_.string()) + " -F 'a b'";
+  }
   [[nodiscard]] const fs::path& directory() const { return directory_.path(); }
 
  private:
@@ -51,8 +54,8 @@ Error error_of(const std::string& body) {
 }  // namespace
 
 TEST(Transport, RefusesHostsThatAreOptionsPathsOrTwoWords) {
-  for (const char* host : {"", "-oProxyCommand=x", "a b", "a:b", "user@", "@host", "u@-x", "a;b", "$(x)", "a/b",
-                           "a\nb", "'a'"}) {
+  for (const char* host : {"", "-oProxyCommand=x", "a b", "a:b", "user@", "@host", "u@-x", "a;b",
+                           "$(x)", "a/b", "a\nb", "'a'"}) {
     try {
       const Transport transport(host, "ssh");
       ADD_FAILURE() << host;
@@ -66,7 +69,8 @@ TEST(Transport, RefusesHostsThatAreOptionsPathsOrTwoWords) {
 TEST(Pains, P40_RemoteArgumentsOnAwkwardPaths) {
   const FakeSsh ssh(obedient);
   const Transport transport("board", ssh.command());
-  const std::vector<std::string> words = {"two words", "it's", "\"q\"", "$HOME", "`id`", "é", "", "-x", "a\nb"};
+  const std::vector<std::string> words = {"two words", "it's", "\"q\"", "$HOME", "`id`",
+                                          "é",         "",     "-x",    "a\nb"};
   std::string expected;
   for (const auto& word : words) expected += "[" + word + "]";
   EXPECT_EQ(transport.require_script("x", "printf '[%s]' \"$@\"", words), expected);
@@ -79,10 +83,12 @@ TEST(Transport, SaysWhatWentWrongAndWhatToDo) {
     EXPECT_EQ(error.exit_code(), code) << error.what();
   };
   expect("Host key verification failed.", 255, "accept it once by hand", finding_code::unreachable);
-  expect("nvidia@board: Permission denied (publickey).", 255, "refuses the login", finding_code::unreachable);
+  expect("nvidia@board: Permission denied (publickey).", 255, "refuses the login",
+         finding_code::unreachable);
   expect("ssh: Could not resolve hostname board: Name or service not known", 255, "no host called",
          finding_code::unreachable);
-  expect("ssh: connect to host board port 22: Connection refused", 255, "--ssh", finding_code::unreachable);
+  expect("ssh: connect to host board port 22: Connection refused", 255, "--ssh",
+         finding_code::unreachable);
   expect("Timeout, server board not responding.", 255, "network", finding_code::unreachable);
   expect("tar: write error: No space left on device", 2, "disk is full", finding_code::space);
   expect("sh: odd", 3, "exit code 3", 1);
@@ -107,9 +113,11 @@ TEST(Release, GoesThroughItsStatesOnAMachine) {
       EXPECT_TRUE(state.free_kib.has_value());
       if (with_rsync && !state.has_rsync) continue;
       EXPECT_GT(releases.copy(package, state, with_rsync), 0U);
-      EXPECT_EQ(compare_files(list_files(package), releases.files(true)), std::vector<std::string>{});
+      EXPECT_EQ(compare_files(list_files(package), releases.files(true)),
+                std::vector<std::string>{});
       releases.settle();
-      EXPECT_EQ(compare_files(list_files(package), releases.files(false)), std::vector<std::string>{});
+      EXPECT_EQ(compare_files(list_files(package), releases.files(false)),
+                std::vector<std::string>{});
       releases.switch_to();
       EXPECT_EQ(fs::read_symlink(fs::path(dest) / "current"), "releases/" + id);
       EXPECT_EQ(read_file(fs::path(dest) / "current" / "data"), "d");

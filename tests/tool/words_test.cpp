@@ -11,8 +11,9 @@ using namespace teeny::tool;
 namespace {
 using Words = std::vector<std::string>;
 
-const Words awkward = {"plain", "two words", "it's", "\"quoted\"", "$HOME", "`id`", "a\\b", "*", "~",
-                       "", "é", "-n", "a;b", "line\nbreak", "'", "''", "\xff\xfe", "!x", "a  b"};
+const Words awkward = {
+    "plain", "two words", "it's", "\"quoted\"",  "$HOME", "`id`", "a\\b",     "*",  "~",   "",
+    "é",     "-n",        "a;b",  "line\nbreak", "'",     "''",   "\xff\xfe", "!x", "a  b"};
 }  // namespace
 
 TEST(Words, SplitsAsOneTypes) {
@@ -21,7 +22,8 @@ TEST(Words, SplitsAsOneTypes) {
   EXPECT_EQ(split_words("--ssh", "ssh -F 'my config' -o \"A=b c\""),
             (Words{"ssh", "-F", "my config", "-o", "A=b c"}));
   EXPECT_EQ(split_words("--ssh", "ssh -F my\\ config"), (Words{"ssh", "-F", "my config"}));
-  EXPECT_EQ(split_words("--ssh", "ssh -F \"it's \\\"so\\\"\""), (Words{"ssh", "-F", "it's \"so\""}));
+  EXPECT_EQ(split_words("--ssh", "ssh -F \"it's \\\"so\\\"\""),
+            (Words{"ssh", "-F", "it's \"so\""}));
   EXPECT_EQ(split_words("--ssh", "ssh $HOME *"), (Words{"ssh", "$HOME", "*"}));
   EXPECT_EQ(split_words("--ssh", "ssh ''"), (Words{"ssh", ""}));
 }

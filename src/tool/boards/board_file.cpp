@@ -6,10 +6,11 @@
 
 #include <toml++/toml.h>
 
+#include "tool/installation.hpp"
+
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
 #include "teeny/base/text.hpp"
-#include "tool/installation.hpp"
 
 namespace fs = std::filesystem;
 
@@ -136,7 +137,8 @@ bool dotted_numbers(std::string_view text, std::size_t parts) {
 
 bool plain_name(std::string_view text) {
   return !text.empty() && text.front() != '.' && text.front() != '-' &&
-         text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-._") == std::string_view::npos;
+         text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-._") ==
+             std::string_view::npos;
 }
 
 std::string plain_name_of(Fields& fields) {
@@ -247,8 +249,8 @@ Parsed parse(std::string_view text, const std::string& origin) {
   board.description = fields.text("description");
   board.triple = fields.text("triple");
   if (board.triple != "aarch64-linux-gnu" && board.triple != "x86_64-linux-gnu") {
-    fields.fail("triple", "must be aarch64-linux-gnu or x86_64-linux-gnu, found \"" + board.triple +
-                              "\"");
+    fields.fail("triple",
+                "must be aarch64-linux-gnu or x86_64-linux-gnu, found \"" + board.triple + "\"");
   }
   board.cpu = fields.text("cpu");
   board.memory_mib = fields.number("memory_mib");
@@ -262,8 +264,7 @@ Parsed parse(std::string_view text, const std::string& origin) {
   if (const auto* cuda = fields.table("cuda")) read_cuda(*cuda, origin, board);
   std::size_t index = 0;
   for (const auto& node : *fields.tables("generation")) {
-    Fields generation(*node.as_table(), origin,
-                      "generation[" + std::to_string(index++) + "].");
+    Fields generation(*node.as_table(), origin, "generation[" + std::to_string(index++) + "].");
     board.generations.push_back(read_generation(generation, board.capability.has_value()));
     const std::string& name = board.generations.back().name;
     for (std::size_t other = 0; other + 1 < board.generations.size(); ++other) {
@@ -315,7 +316,8 @@ std::vector<Board> shipped_boards() {
 
 Board find_board(std::string_view target) {
   if (target.empty()) {
-    throw Error(ErrorKind::usage, "--target is empty", "choose one of: " + choices(shipped_names()));
+    throw Error(ErrorKind::usage, "--target is empty",
+                "choose one of: " + choices(shipped_names()));
   }
   // A file's own name may hold an @.
   if (target.find('/') != std::string_view::npos || is_file(fs::path(target))) {
@@ -328,8 +330,8 @@ Board find_board(std::string_view target) {
     generation = target.substr(at + 1);
   }
   constexpr std::string_view extension = ".toml";
-  const bool toml = name.size() > extension.size() &&
-                    name.substr(name.size() - extension.size()) == extension;
+  const bool toml =
+      name.size() > extension.size() && name.substr(name.size() - extension.size()) == extension;
   if (name.find('/') != std::string_view::npos || toml) {
     if (is_file(fs::path(name))) return load(fs::path(name), generation);
     throw Error(ErrorKind::usage, "--target: there is no board file " + std::string(name),

@@ -3,13 +3,14 @@
 
 #include <CLI/CLI.hpp>
 
-#include "teeny/base/error.hpp"
-#include "teeny/base/log.hpp"
 #include "tool/commands/command.hpp"
 #include "tool/commands/devices.hpp"
 #include "tool/commands/programs.hpp"
 #include "tool/commands/selection.hpp"
 #include "tool/installation.hpp"
+
+#include "teeny/base/error.hpp"
+#include "teeny/base/log.hpp"
 
 namespace fs = std::filesystem;
 
@@ -56,9 +57,7 @@ void add_aot(CLI::App& app, Session& session) {
       "--force as you wrote them;\nits exit code is passed on.\n"
       "Example:\n  teeny aot --example image_filter --device cuda --options "
       "\"capability=sm_87,ptx-version=82\"");
-  command->callback([options, &session] {
-    session.run = [options] { return run_aot(*options); };
-  });
+  command->callback([options, &session] { session.run = [options] { return run_aot(*options); }; });
 }
 
 }  // namespace teeny::tool

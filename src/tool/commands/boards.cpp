@@ -121,9 +121,8 @@ void add_boards(CLI::App& app, Session& session) {
   command->add_option("NAME", options->name, "a board, NAME@GENERATION, or a board file");
   command->add_flag("--json", options->json, "as JSON");
   command->footer("Example:\n  teeny boards jetson-orin-nano@6.2");
-  command->callback([options, &session] {
-    session.run = [options] { return run_boards(*options); };
-  });
+  command->callback(
+      [options, &session] { session.run = [options] { return run_boards(*options); }; });
 }
 
 }  // namespace teeny::tool

@@ -3,10 +3,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include "teeny/base/log.hpp"
 #include "tool/boards/board_file.hpp"
 #include "tool/commands/command.hpp"
 #include "tool/commands/selection.hpp"
+
+#include "teeny/base/log.hpp"
 
 namespace fs = std::filesystem;
 

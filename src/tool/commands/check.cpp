@@ -2,11 +2,12 @@
 
 #include <CLI/CLI.hpp>
 
-#include "teeny/base/log.hpp"
 #include "tool/boards/board_file.hpp"
 #include "tool/commands/command.hpp"
 #include "tool/commands/selection.hpp"
 #include "tool/project/check_build.hpp"
+
+#include "teeny/base/log.hpp"
 
 namespace fs = std::filesystem;
 
@@ -26,7 +27,8 @@ int run_check(const CheckOptions& options) {
   tree.configure();
   const auto targets = tree.selected();
   const auto objects = check_sources(tree, targets);
-  log(LogLevel::notice, std::to_string(objects) + " source files type-check for " + board.full_name());
+  log(LogLevel::notice,
+      std::to_string(objects) + " source files type-check for " + board.full_name());
   BuildTree host(root, std::nullopt, options.selection);
   const auto kernels = check_kernels(host, targets);
   log(LogLevel::notice, std::to_string(kernels) + " kernels trace and verify");
@@ -42,7 +44,8 @@ void add_check(CLI::App& app, Session& session) {
   add_target(*command, options->target);
   add_selection(*command, options->selection, true);
   command->footer(
-      "Kernels are traced by the programs named with --bin, --example or --examples; without these, "
+      "Kernels are traced by the programs named with --bin, --example or --examples; without "
+      "these, "
       "by every program\nof the project that hands its arguments to teeny. Words after -- go to "
       "CMake's configure step.\n"
       "Example:\n  teeny check --target jetson-orin-nano --examples");

@@ -3,17 +3,18 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tool/commands/command.hpp"
+#include "tool/package/findings.hpp"
+#include "tool/package/manifest.hpp"
+#include "tool/package/table.hpp"
+#include "tool/transport/release.hpp"
+
 #include "teeny/base/digest.hpp"
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
 #include "teeny/base/log.hpp"
 #include "teeny/base/process.hpp"
 #include "teeny/base/text.hpp"
-#include "tool/commands/command.hpp"
-#include "tool/package/findings.hpp"
-#include "tool/package/manifest.hpp"
-#include "tool/package/table.hpp"
-#include "tool/transport/release.hpp"
 
 namespace fs = std::filesystem;
 
@@ -69,15 +70,16 @@ void check_machine(const LocalPackage& package, const BoardState& state, const s
   std::vector<Finding> findings;
   if (state.machine != wanted) {
     findings.push_back({finding_code::c_library,
-                        "wanted a machine of " + wanted + " (" + package.manifest.board + "), " + host +
-                            " is " + state.machine,
+                        "wanted a machine of " + wanted + " (" + package.manifest.board + "), " +
+                            host + " is " + state.machine,
                         "package for the board you deploy to"});
   }
   const std::uint64_t needed_kib = package.size / 1024 + 1024;
   if (state.free_kib && *state.free_kib < needed_kib) {
     findings.push_back({finding_code::space,
-                        "wanted " + readable_size(needed_kib * 1024) + " free at " + state.destination +
-                            ", board has " + readable_size(*state.free_kib * 1024),
+                        "wanted " + readable_size(needed_kib * 1024) + " free at " +
+                            state.destination + ", board has " +
+                            readable_size(*state.free_kib * 1024),
                         "remove old releases there, or name another --dest"});
   }
   throw_findings(findings, "the package does not fit the board:");
@@ -95,8 +97,9 @@ void require_equal(const LocalPackage& package, const std::vector<PackagedFile>&
 
 void send(const LocalPackage& package, ReleaseDirectory& releases, const BoardState& state) {
   const bool with_rsync = state.has_rsync && find_program("rsync").has_value();
-  log(LogLevel::notice, std::string("copying by ") + (with_rsync ? "rsync" : "tar (no rsync on both sides)") +
-                            ": " + readable_size(package.size));
+  log(LogLevel::notice, std::string("copying by ") +
+                            (with_rsync ? "rsync" : "tar (no rsync on both sides)") + ": " +
+                            readable_size(package.size));
   const auto sent = releases.copy(package.directory, state, with_rsync);
   log(LogLevel::notice, readable_size(sent) + " sent; verifying on the board");
   require_equal(package, releases.files(true), "deploy again");
@@ -113,7 +116,8 @@ int run_deploy(const DeployOptions& options) {
   const BoardState state = releases.look();
   check_machine(package, state, options.host);
   if (state.has_release && !options.overwrite) {
-    log(LogLevel::notice, "release " + package.id.substr(0, 12) + " is there already; verifying it");
+    log(LogLevel::notice,
+        "release " + package.id.substr(0, 12) + " is there already; verifying it");
     require_equal(package, releases.files(false), "deploy with --overwrite to replace it");
   } else {
     send(package, releases, state);
@@ -123,8 +127,8 @@ int run_deploy(const DeployOptions& options) {
   } else {
     releases.switch_to();
   }
-  std::cout << "release " << package.id.substr(0, 12) << " of " << package.manifest.name << " is live at "
-            << options.host << ":" << state.destination << "/current\n";
+  std::cout << "release " << package.id.substr(0, 12) << " of " << package.manifest.name
+            << " is live at " << options.host << ":" << state.destination << "/current\n";
   for (const auto& program : package.manifest.programs) {
     std::cout << "run it: "
               << transport.typed(display({state.destination + "/current/bin/" + program})) << "\n";
@@ -155,9 +159,8 @@ void add_deploy(CLI::App& app, Session& session) {
       "step:\nDEST/releases/ID, and DEST/current points to it.\n"
       "Example:\n  teeny deploy --package build/package/jetson-orin-nano/image_filter --host "
       "nvidia@orin");
-  command->callback([options, &session] {
-    session.run = [options] { return run_deploy(*options); };
-  });
+  command->callback(
+      [options, &session] { session.run = [options] { return run_deploy(*options); }; });
 }
 
 }  // namespace teeny::tool

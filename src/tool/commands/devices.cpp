@@ -20,10 +20,9 @@ struct DeviceFlags::Words {
 void DeviceFlags::add_to(CLI::App& command) {
   words_ = std::make_shared<Words>();
   words_->command = &command;
-  words_->device_flag =
-      command.add_option("--device", words_->devices, "cuda or cpu; may repeat")
-          ->allow_extra_args(false)
-          ->type_name("D");
+  words_->device_flag = command.add_option("--device", words_->devices, "cuda or cpu; may repeat")
+                            ->allow_extra_args(false)
+                            ->type_name("D");
   words_->options_flag =
       command
           .add_option("--options", words_->options,
@@ -97,7 +96,8 @@ CompileRequest check_device(const DeviceArgument& argument) {
 }
 
 BoardRequest check_device_for_board(const DeviceArgument& argument, const Board& board) {
-  BoardRequest result{{Target(Capability::sm_75), {}, {}, {}, {}}, argument.options.value_or(""), {}};
+  BoardRequest result{
+      {Target(Capability::sm_75), {}, {}, {}, {}}, argument.options.value_or(""), {}};
   const auto missing = [&result](std::string_view key) { return !has_option(result.options, key); };
   const auto parsed = [&] {
     return parse_options(argument.device, result.options, environment_ptx_version(),

@@ -5,12 +5,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "teeny/base/digest.hpp"
-#include "teeny/base/error.hpp"
-#include "teeny/base/files.hpp"
-#include "teeny/base/log.hpp"
-#include "teeny/base/process.hpp"
-#include "teeny/base/text.hpp"
 #include "tool/boards/board_file.hpp"
 #include "tool/commands/command.hpp"
 #include "tool/commands/devices.hpp"
@@ -22,6 +16,13 @@
 #include "tool/package/manifest.hpp"
 #include "tool/package/staging.hpp"
 #include "tool/package/table.hpp"
+
+#include "teeny/base/digest.hpp"
+#include "teeny/base/error.hpp"
+#include "teeny/base/files.hpp"
+#include "teeny/base/log.hpp"
+#include "teeny/base/process.hpp"
+#include "teeny/base/text.hpp"
 
 namespace fs = std::filesystem;
 
@@ -80,15 +81,16 @@ Plan make_plan(const PackageOptions& options) {
 
 // The part of the default destination that names the target: the user's own word for it.
 std::string target_word(const std::string& target, const Board& board) {
-  const bool file = target.find('/') != std::string::npos || target.find(".toml") != std::string::npos;
+  const bool file =
+      target.find('/') != std::string::npos || target.find(".toml") != std::string::npos;
   return file ? board.name : target;
 }
 
 fs::path destination_of(const PackageOptions& options, const Plan& plan, const fs::path& root,
                         const std::string& name) {
-  const fs::path given = options.destination
-                             ? fs::path(*options.destination)
-                             : root / "build" / "package" / target_word(options.target, plan.board) / name;
+  const fs::path given = options.destination ? fs::path(*options.destination)
+                                             : root / "build" / "package" /
+                                                   target_word(options.target, plan.board) / name;
   if (given.empty()) throw Error(ErrorKind::usage, "--dest is empty");
   fs::path path = fs::absolute(given).lexically_normal();
   return path.has_filename() ? path : path.parent_path();
@@ -97,13 +99,15 @@ fs::path destination_of(const PackageOptions& options, const Plan& plan, const f
 void strip(const BuildTree& tree, const fs::path& program) {
   const auto& cache = tree.codemodel().cache;
   const auto tool = cache.find("CMAKE_STRIP");
-  if (tool == cache.end() || tool->second.empty() || tool->second.find("NOTFOUND") != std::string::npos) {
+  if (tool == cache.end() || tool->second.empty() ||
+      tool->second.find("NOTFOUND") != std::string::npos) {
     throw Error(ErrorKind::environment, "the toolchain for " + tree.where() + " has no strip",
                 "install its binutils");
   }
   const auto result = run({{tool->second, "--strip-all", program.string()}});
   if (result.exit_code != 0) {
-    throw Error(ErrorKind::environment, tool->second + " failed on " + program.string() + ": " + result.error);
+    throw Error(ErrorKind::environment,
+                tool->second + " failed on " + program.string() + ": " + result.error);
   }
 }
 
@@ -156,13 +160,14 @@ void describe_elf(const fs::path& package, const std::vector<std::string>& progr
     const std::string path = "bin/" + program;
     const ElfInfo elf = read_elf_file(package / path);
     for (auto& finding : check_elf(elf, path, board, {})) findings.push_back(std::move(finding));
-    manifest.elf_needs.push_back({path, elf_machine_name(elf.machine), elf.interpreter, elf.needed,
-                                  highest_versions(elf)});
+    manifest.elf_needs.push_back(
+        {path, elf_machine_name(elf.machine), elf.interpreter, elf.needed, highest_versions(elf)});
   }
 }
 
-void print_summary(const Manifest& manifest, const fs::path& destination, std::uint64_t manifest_size,
-                   const std::vector<std::vector<std::string>>& table, const std::string& id) {
+void print_summary(const Manifest& manifest, const fs::path& destination,
+                   std::uint64_t manifest_size, const std::vector<std::vector<std::string>>& table,
+                   const std::string& id) {
   std::uint64_t total = manifest_size;
   for (const auto& file : manifest.files) total += file.size;
   std::vector<std::vector<std::string>> rows = {{"KERNEL", "RUNS ON", "FORM", "SIZE", "TIME"}};
@@ -227,7 +232,8 @@ int run_package(const PackageOptions& options) {
   manifest.triple = plan.board.triple;
   manifest.tools = tools_of(cross);
   manifest.kernels = list_kernels(package, manifest.programs, findings);
-  check_kernels_complete(package, manifest.programs, manifest.kernels, plan.board, devices, findings);
+  check_kernels_complete(package, manifest.programs, manifest.kernels, plan.board, devices,
+                         findings);
   describe_elf(package, manifest.programs, plan.board, manifest, findings);
   throw_findings(findings, "the package would not run on " + plan.board.full_name() + ":");
   manifest.files = list_files(package);
@@ -259,11 +265,11 @@ void add_package(CLI::App& app, Session& session) {
   command->footer(
       "What --options leaves out and the board knows (capability, driver, triple, cpu; never "
       "ptx-version) is added and printed.\n"
-      "Example:\n  teeny package --target jetson-orin-nano --example image_filter --device cuda \\\n"
+      "Example:\n  teeny package --target jetson-orin-nano --example image_filter --device cuda "
+      "\\\n"
       "      --options \"capability=sm_87,ptx-version=82\" --device cpu");
-  command->callback([options, &session] {
-    session.run = [options] { return run_package(*options); };
-  });
+  command->callback(
+      [options, &session] { session.run = [options] { return run_package(*options); }; });
 }
 
 }  // namespace teeny::tool

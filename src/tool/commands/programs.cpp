@@ -1,7 +1,8 @@
 #include "tool/commands/programs.hpp"
 
-#include "teeny/base/process.hpp"
 #include "tool/installation.hpp"
+
+#include "teeny/base/process.hpp"
 
 namespace teeny::tool {
 

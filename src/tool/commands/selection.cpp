@@ -9,7 +9,8 @@ void add_selection(CLI::App& command, Selection& selection, bool all_examples) {
                   ->allow_extra_args(false)
                   ->type_name("N");
   auto* example =
-      command.add_option("--example", selection.examples_named, "a program defined under examples/")
+      command
+          .add_option("--example", selection.examples_named, "a program defined under examples/")
           ->allow_extra_args(false)
           ->type_name("N");
   example->excludes(bin);

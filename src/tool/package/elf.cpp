@@ -1,12 +1,12 @@
 #include "tool/package/elf.hpp"
 
-#include <elf.h>
-
 #include <algorithm>
 #include <cstring>
 #include <map>
 #include <optional>
 #include <type_traits>
+
+#include <elf.h>
 
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
@@ -89,16 +89,32 @@ Dynamic read_dynamic(const Image& image, const std::vector<Elf64_Phdr>& segments
     const auto entry = image.at<Elf64_Dyn>(where.p_offset + at);
     const std::uint64_t value = entry.d_un.d_val;
     switch (entry.d_tag) {
-      case DT_NULL: return dynamic;
-      case DT_STRTAB: dynamic.strings = offset(value); break;
-      case DT_SYMTAB: dynamic.symbols = offset(value); break;
-      case DT_VERSYM: dynamic.versions = offset(value); break;
-      case DT_VERNEED: dynamic.version_needs = offset(value); break;
-      case DT_VERNEEDNUM: dynamic.version_need_count = value; break;
-      case DT_NEEDED: dynamic.needed.push_back(value); break;
+      case DT_NULL:
+        return dynamic;
+      case DT_STRTAB:
+        dynamic.strings = offset(value);
+        break;
+      case DT_SYMTAB:
+        dynamic.symbols = offset(value);
+        break;
+      case DT_VERSYM:
+        dynamic.versions = offset(value);
+        break;
+      case DT_VERNEED:
+        dynamic.version_needs = offset(value);
+        break;
+      case DT_VERNEEDNUM:
+        dynamic.version_need_count = value;
+        break;
+      case DT_NEEDED:
+        dynamic.needed.push_back(value);
+        break;
       case DT_RPATH:
-      case DT_RUNPATH: dynamic.run_paths.push_back(value); break;
-      default: break;
+      case DT_RUNPATH:
+        dynamic.run_paths.push_back(value);
+        break;
+      default:
+        break;
     }
   }
   return dynamic;
@@ -132,8 +148,7 @@ std::vector<VersionNeed> read_needs(const Image& image, const Elf64_Ehdr& header
     }
     at += need.vn_next;
   }
-  const std::uint64_t count =
-      dynamic.versions && dynamic.symbols ? symbol_count(image, header) : 0;
+  const std::uint64_t count = dynamic.versions && dynamic.symbols ? symbol_count(image, header) : 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto version = image.at<Elf64_Half>(*dynamic.versions + i * sizeof(Elf64_Half));
     const auto need = by_index.find(version & 0x7fffU);
@@ -161,7 +176,11 @@ std::string elf_machine_name(std::uint16_t machine) {
   return "machine " + std::to_string(machine);
 }
 
-bool is_elf(std::string_view bytes) noexcept { return bytes.substr(0, 4) == "\x7f" "ELF"; }
+bool is_elf(std::string_view bytes) noexcept {
+  return bytes.substr(0, 4) ==
+         "\x7f"
+         "ELF";
+}
 
 ElfInfo read_elf(std::string_view bytes, const std::string& origin) {
   const Image image(bytes, origin);
@@ -177,7 +196,8 @@ ElfInfo read_elf(std::string_view bytes, const std::string& origin) {
     if (segment.p_type != PT_DYNAMIC) continue;
     const Dynamic dynamic = read_dynamic(image, segments, segment);
     if (!dynamic.strings) image.fail("its dynamic section has no names");
-    for (const auto name : dynamic.needed) info.needed.push_back(image.text(*dynamic.strings + name));
+    for (const auto name : dynamic.needed)
+      info.needed.push_back(image.text(*dynamic.strings + name));
     for (const auto paths : dynamic.run_paths) {
       for (auto& path : split(image.text(*dynamic.strings + paths), ':')) {
         info.run_paths.push_back(std::move(path));

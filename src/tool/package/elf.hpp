@@ -17,8 +17,8 @@ struct VersionNeed {
 
 /// What a program or shared object asks of the machine it runs on.
 struct ElfInfo {
-  std::uint16_t machine = 0;  ///< e_machine: 62 x86-64, 183 AArch64
-  std::string interpreter;    ///< the loader's path; empty for a shared object
+  std::uint16_t machine = 0;           ///< e_machine: 62 x86-64, 183 AArch64
+  std::string interpreter;             ///< the loader's path; empty for a shared object
   std::vector<std::string> needed;     ///< DT_NEEDED, in order
   std::vector<std::string> run_paths;  ///< DT_RPATH and DT_RUNPATH, taken apart at colons
   std::vector<VersionNeed> needs;      ///< sorted by library, then version

@@ -61,9 +61,8 @@ const char* loader_of(const Board& board) {
 
 bool board_has(const Board& board, const std::string& library) {
   static const std::vector<std::string> everywhere = {
-      "libc.so.6",     "libm.so.6",       "libstdc++.so.6", "libgcc_s.so.1",
-      "libdl.so.2",    "libpthread.so.0", "librt.so.1",     "ld-linux-aarch64.so.1",
-      "ld-linux-x86-64.so.2"};
+      "libc.so.6",       "libm.so.6",  "libstdc++.so.6",        "libgcc_s.so.1",       "libdl.so.2",
+      "libpthread.so.0", "librt.so.1", "ld-linux-aarch64.so.1", "ld-linux-x86-64.so.2"};
   if (library == "libcuda.so.1") return board.capability.has_value();
   return std::find(everywhere.begin(), everywhere.end(), library) != everywhere.end();
 }
@@ -135,13 +134,15 @@ std::vector<Finding> check_elf(const ElfInfo& elf, const std::string& name, cons
         std::find(packaged.begin(), packaged.end(), library) != packaged.end()) {
       continue;
     }
-    add(finding_code::c_library, "wanted the library " + library + ", which " + full +
-                                     " is not known to have and the package does not hold",
+    add(finding_code::c_library,
+        "wanted the library " + library + ", which " + full +
+            " is not known to have and the package does not hold",
         "link it statically");
   }
   for (const auto& path : elf.run_paths) {
     if (path.empty() || path.rfind("$ORIGIN", 0) == 0) continue;
-    add(finding_code::c_library, "has the library search path " + path + " of the machine it was built on",
+    add(finding_code::c_library,
+        "has the library search path " + path + " of the machine it was built on",
         "set CMAKE_SKIP_RPATH, or a path that begins with $ORIGIN");
   }
   return findings;

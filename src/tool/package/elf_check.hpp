@@ -3,15 +3,16 @@
 #include <string>
 #include <vector>
 
-#include "teeny/target/board.hpp"
 #include "tool/package/elf.hpp"
 #include "tool/package/findings.hpp"
 
+#include "teeny/target/board.hpp"
+
 namespace teeny::tool {
 
-/// Whether a board of this generation can load the file: machine, loader, every version of the C and
-/// C++ libraries, every library (the board's own, or one of `packaged`), no search path of this host.
-/// `name` is what messages call the file.
+/// Whether a board of this generation can load the file: machine, loader, every version of the C
+/// and C++ libraries, every library (the board's own, or one of `packaged`), no search path of this
+/// host. `name` is what messages call the file.
 [[nodiscard]] std::vector<Finding> check_elf(const ElfInfo& elf, const std::string& name,
                                              const Board& board,
                                              const std::vector<std::string>& packaged);

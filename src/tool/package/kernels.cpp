@@ -112,7 +112,8 @@ void check_kernels_complete(const fs::path& package, const std::vector<std::stri
     for (const auto& [key, record] : records->kernels()) {
       for (const auto& artifact : record.artifacts) {
         if (by_artifact.count("cache/" + artifact) == 0) {
-          add(finding_code::incomplete, program + ": " + record.readable + ": cache/" + artifact + " is missing",
+          add(finding_code::incomplete,
+              program + ": " + record.readable + ": cache/" + artifact + " is missing",
               "make the package again");
         }
       }

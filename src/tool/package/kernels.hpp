@@ -4,10 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "teeny/target/board.hpp"
 #include "tool/commands/devices.hpp"
 #include "tool/package/findings.hpp"
 #include "tool/package/manifest.hpp"
+
+#include "teeny/target/board.hpp"
 
 namespace teeny::tool {
 

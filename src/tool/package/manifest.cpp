@@ -21,13 +21,17 @@ using nlohmann::json;
 constexpr const char* schema = "teeny-package/1";
 
 std::string octal(unsigned mode) {
-  const char digits[] = {static_cast<char>('0' + (mode >> 9 & 7)), static_cast<char>('0' + (mode >> 6 & 7)),
-                         static_cast<char>('0' + (mode >> 3 & 7)), static_cast<char>('0' + (mode & 7))};
+  const char digits[] = {
+      static_cast<char>('0' + (mode >> 9 & 7)), static_cast<char>('0' + (mode >> 6 & 7)),
+      static_cast<char>('0' + (mode >> 3 & 7)), static_cast<char>('0' + (mode & 7))};
   return std::string(digits, 4);
 }
 
 json file_json(const PackagedFile& file) {
-  return {{"path", file.path}, {"mode", octal(file.mode)}, {"size", file.size}, {"sha256", file.sha256}};
+  return {{"path", file.path},
+          {"mode", octal(file.mode)},
+          {"size", file.size},
+          {"sha256", file.sha256}};
 }
 
 json kernel_json(const PackagedKernel& kernel) {
@@ -96,7 +100,8 @@ std::string Manifest::to_json() const {
   try {
     return root.dump(1) + "\n";
   } catch (const json::exception&) {
-    throw Error(ErrorKind::input, "a file name in the package is not UTF-8, which the manifest needs",
+    throw Error(ErrorKind::input,
+                "a file name in the package is not UTF-8, which the manifest needs",
                 "rename the file");
   }
 }
@@ -122,9 +127,11 @@ Manifest Manifest::from_json(const std::string& text, const std::string& origin)
       PackagedFile file;
       file.path = entry.at("path");
       if (!safe_path(file.path)) {
-        throw Error(ErrorKind::input, origin + ": \"" + file.path + "\" is no path inside a package");
+        throw Error(ErrorKind::input,
+                    origin + ": \"" + file.path + "\" is no path inside a package");
       }
-      file.mode = static_cast<unsigned>(std::stoul(entry.at("mode").get<std::string>(), nullptr, 8));
+      file.mode =
+          static_cast<unsigned>(std::stoul(entry.at("mode").get<std::string>(), nullptr, 8));
       file.size = entry.at("size");
       file.sha256 = entry.at("sha256");
       manifest.files.push_back(std::move(file));
@@ -133,7 +140,8 @@ Manifest Manifest::from_json(const std::string& text, const std::string& origin)
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
-    throw Error(ErrorKind::input, origin + " is damaged: " + error.what(), "make the package again");
+    throw Error(ErrorKind::input, origin + " is damaged: " + error.what(),
+                "make the package again");
   }
 }
 
@@ -157,8 +165,10 @@ std::vector<PackagedFile> list_files(const fs::path& package) {
       throw Error(ErrorKind::input, entry.path().string() + " is neither a file nor a directory",
                   "packages hold plain files only");
     }
-    const bool executable = (entry.status().permissions() & fs::perms::owner_exec) != fs::perms::none;
-    files.push_back({path, executable ? 0755U : 0644U, entry.file_size(), sha256_file(entry.path())});
+    const bool executable =
+        (entry.status().permissions() & fs::perms::owner_exec) != fs::perms::none;
+    files.push_back(
+        {path, executable ? 0755U : 0644U, entry.file_size(), sha256_file(entry.path())});
   }
   std::sort(files.begin(), files.end(),
             [](const PackagedFile& a, const PackagedFile& b) { return a.path < b.path; });

@@ -7,8 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "teeny/cache/artifact.hpp"
 #include "tool/package/elf.hpp"
+
+#include "teeny/cache/artifact.hpp"
 
 namespace teeny::tool {
 
@@ -21,7 +22,7 @@ struct PackagedFile {
 };
 
 struct PackagedKernel {
-  std::string type;      ///< its C++ type, for people; empty where the program keeps no record of it
+  std::string type;  ///< its C++ type, for people; empty where the program keeps no record of it
   std::string artifact;  ///< path below the package
   std::string runs_on;   ///< "sm_87 and later"
   ArtifactInfo info;
@@ -41,11 +42,11 @@ struct Manifest {
   static constexpr const char* path = "conf/manifest.json";
 
   std::string name;
-  std::string board;   ///< "jetson-orin-nano@6.0"
+  std::string board;  ///< "jetson-orin-nano@6.0"
   std::string triple;
-  std::vector<std::string> programs;  ///< names under bin/
+  std::vector<std::string> programs;                         ///< names under bin/
   std::vector<std::pair<std::string, std::string>> devices;  ///< device and its completed options
-  std::vector<PackagedFile> files;    ///< all but the manifest itself, sorted by path
+  std::vector<PackagedFile> files;  ///< all but the manifest itself, sorted by path
   std::vector<PackagedKernel> kernels;
   std::vector<PackagedElf> elf_needs;
   std::vector<std::pair<std::string, std::string>> tools;  ///< {"cxx", "GNU 12.2.0"}
@@ -62,7 +63,8 @@ struct Manifest {
 /// executable, else 0644), sorted by path. Error(input) for what is neither file nor directory.
 [[nodiscard]] std::vector<PackagedFile> list_files(const std::filesystem::path& package);
 
-/// What of `found` differs from `wanted`, one line each: "missing: bin/a", "extra: x", "altered: y".
+/// What of `found` differs from `wanted`, one line each: "missing: bin/a", "extra: x", "altered:
+/// y".
 [[nodiscard]] std::vector<std::string> compare_files(const std::vector<PackagedFile>& wanted,
                                                      const std::vector<PackagedFile>& found,
                                                      bool modes = true);

@@ -1,14 +1,15 @@
 #include "tool/package/staging.hpp"
 
-#include <fcntl.h>
-#include <stdio.h>  // renameat2, RENAME_EXCHANGE
-
 #include <cerrno>
 #include <cstring>
 #include <vector>
 
-#include "teeny/base/error.hpp"
+#include <fcntl.h>
+#include <stdio.h>  // renameat2, RENAME_EXCHANGE
+
 #include "tool/package/manifest.hpp"
+
+#include "teeny/base/error.hpp"
 
 namespace fs = std::filesystem;
 
@@ -29,7 +30,8 @@ fs::path prepared(const fs::path& destination) {
   const fs::path parent = destination.parent_path();
   fs::create_directories(parent, error);
   if (error) {
-    throw Error(ErrorKind::environment, "cannot create " + parent.string() + ": " + error.message());
+    throw Error(ErrorKind::environment,
+                "cannot create " + parent.string() + ": " + error.message());
   }
   return parent;
 }
@@ -62,8 +64,8 @@ void Staging::normalise() const {
 
 void Staging::publish() const {
   const auto fail = [this](int code) {
-    throw Error(ErrorKind::environment, "cannot put the package at " + destination_.string() + ": " +
-                                            std::strerror(code));
+    throw Error(ErrorKind::environment,
+                "cannot put the package at " + destination_.string() + ": " + std::strerror(code));
   };
   const char* from = directory_.c_str();
   const char* to = destination_.c_str();

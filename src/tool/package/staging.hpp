@@ -17,8 +17,8 @@ class Staging {
   /// Where the package grows, with bin/, cache/, conf/ and data/ in it.
   [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
 
-  /// Takes away what a compiler run leaves beside its results (locks, half-written files), and gives
-  /// every file and directory the mode it has in any package, whatever the umask.
+  /// Takes away what a compiler run leaves beside its results (locks, half-written files), and
+  /// gives every file and directory the mode it has in any package, whatever the umask.
   void normalise() const;
   /// Puts the package in its place. A package that was there is replaced whole.
   void publish() const;

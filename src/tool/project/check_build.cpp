@@ -17,7 +17,8 @@ namespace {
 /// What teeny::Program leaves in every program that uses it.
 constexpr std::string_view program_marker = "--help-teeny";
 
-std::vector<std::string> object_files(const BuildTree& tree, const std::vector<TargetInfo>& targets) {
+std::vector<std::string> object_files(const BuildTree& tree,
+                                      const std::vector<TargetInfo>& targets) {
   Command command{{"ninja", "-C", tree.directory().string(), "-t", "targets", "all"}};
   const auto result = run(command);
   if (result.exit_code != 0) {
@@ -31,7 +32,8 @@ std::vector<std::string> object_files(const BuildTree& tree, const std::vector<T
     if (rule.rfind("C_COMPILER__", 0) != 0 && rule.rfind("CXX_COMPILER__", 0) != 0) continue;
     std::string object = line.substr(0, colon);
     const bool wanted =
-        targets.empty() || std::any_of(targets.begin(), targets.end(), [&object](const auto& target) {
+        targets.empty() ||
+        std::any_of(targets.begin(), targets.end(), [&object](const auto& target) {
           return ("/" + object).find("/CMakeFiles/" + target.name + ".dir/") != std::string::npos;
         });
     if (wanted) objects.push_back(std::move(object));
@@ -106,10 +108,10 @@ std::size_t check_kernels(BuildTree& host, const std::vector<TargetInfo>& target
   std::vector<TargetInfo> programs;
   for (const auto& target : host.codemodel().targets) {
     if (!target.is_executable()) continue;
-    const bool wanted =
-        targets.empty() || std::any_of(targets.begin(), targets.end(), [&target](const auto& other) {
-          return other.name == target.name && other.project == target.project;
-        });
+    const bool wanted = targets.empty() ||
+                        std::any_of(targets.begin(), targets.end(), [&target](const auto& other) {
+                          return other.name == target.name && other.project == target.project;
+                        });
     if (wanted) programs.push_back(target);
   }
   if (programs.empty()) return 0;

@@ -2,11 +2,12 @@
 
 #include <sys/utsname.h>
 
+#include "tool/installation.hpp"
+
 #include "teeny/base/digest.hpp"
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
 #include "teeny/base/process.hpp"
-#include "tool/installation.hpp"
 
 namespace fs = std::filesystem;
 
@@ -20,17 +21,26 @@ std::string host_architecture() {
   return names.machine;
 }
 
-std::string architecture_of(const Board& board) { return board.triple.substr(0, board.triple.find('-')); }
+std::string architecture_of(const Board& board) {
+  return board.triple.substr(0, board.triple.find('-'));
+}
 
 // Inside a generator expression these characters have a meaning of their own.
 std::string in_generator_expression(const std::string& text) {
   std::string result;
   for (const char c : text) {
     switch (c) {
-      case ',': result += "$<COMMA>"; break;
-      case '>': result += "$<ANGLE-R>"; break;
-      case ';': result += "$<SEMICOLON>"; break;
-      default: result += c;
+      case ',':
+        result += "$<COMMA>";
+        break;
+      case '>':
+        result += "$<ANGLE-R>";
+        break;
+      case ';':
+        result += "$<SEMICOLON>";
+        break;
+      default:
+        result += c;
     }
   }
   return result;
@@ -38,7 +48,8 @@ std::string in_generator_expression(const std::string& text) {
 
 void add_compile_option(std::string& text, const std::string& option) {
   text += "add_compile_options(" +
-          cmake_quote("$<$<COMPILE_LANGUAGE:C,CXX>:" + in_generator_expression(option) + ">") + ")\n";
+          cmake_quote("$<$<COMPILE_LANGUAGE:C,CXX>:" + in_generator_expression(option) + ">") +
+          ")\n";
 }
 
 void map_path(std::string& text, const fs::path& path, const std::string& name) {
@@ -85,10 +96,10 @@ std::string toolchain_file(const Board& board) {
                 "build on a machine of that architecture");
   }
   if (!find_program("aarch64-linux-gnu-g++")) {
-    throw Error(ErrorKind::environment,
-                "the cross compiler aarch64-linux-gnu-g++ is not on PATH; " + board.name +
-                    " needs it",
-                "install the package g++-aarch64-linux-gnu");
+    throw Error(
+        ErrorKind::environment,
+        "the cross compiler aarch64-linux-gnu-g++ is not on PATH; " + board.name + " needs it",
+        "install the package g++-aarch64-linux-gnu");
   }
   const fs::path file = share_directory() / "cmake" / "toolchains" / "aarch64-linux-gnu-gcc.cmake";
   return text + "include(" + cmake_quote(file.string()) + ")\n";

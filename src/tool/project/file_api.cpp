@@ -55,7 +55,8 @@ void read_codemodel(const fs::path& reply, const json& file, Codemodel& model) {
   model.projects = projects;
   for (const auto& entry : configuration.at("targets")) {
     const auto index = entry.at("projectIndex").get<std::size_t>();
-    model.targets.push_back(read_target(read_reply(reply, entry.at("jsonFile")), projects.at(index)));
+    model.targets.push_back(
+        read_target(read_reply(reply, entry.at("jsonFile")), projects.at(index)));
   }
 }
 
@@ -108,10 +109,10 @@ std::optional<Codemodel> read_file_api_reply(const fs::path& build_directory) {
     }
     return model;
   } catch (const json::exception& error) {
-    throw Error(ErrorKind::environment,
-                "CMake's answer in " + reply.string() + " is not understood: " + error.what(),
-                "CMake 3.25 or later is needed; remove " + build_directory.string() +
-                    " and try again");
+    throw Error(
+        ErrorKind::environment,
+        "CMake's answer in " + reply.string() + " is not understood: " + error.what(),
+        "CMake 3.25 or later is needed; remove " + build_directory.string() + " and try again");
   }
 }
 

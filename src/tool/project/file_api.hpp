@@ -11,11 +11,11 @@ namespace teeny::tool {
 /// A target of a configured CMake project, as the File API tells it.
 struct TargetInfo {
   std::string name;
-  std::string type;          ///< "EXECUTABLE", "STATIC_LIBRARY", ...
-  std::string name_on_disk;  ///< file name of what it builds; empty for utilities
+  std::string type;                    ///< "EXECUTABLE", "STATIC_LIBRARY", ...
+  std::string name_on_disk;            ///< file name of what it builds; empty for utilities
   std::vector<std::string> artifacts;  ///< paths, relative to the build directory unless outside it
-  std::string source;        ///< directory that defines it, relative to the project's root
-  std::string project;       ///< name of the project() it belongs to
+  std::string source;   ///< directory that defines it, relative to the project's root
+  std::string project;  ///< name of the project() it belongs to
 
   [[nodiscard]] bool is_executable() const { return type == "EXECUTABLE"; }
   /// Defined in a directory called examples or below one.

@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <set>
 
+#include "tool/installation.hpp"
+#include "tool/project/check_build.hpp"
+#include "tool/project/cmake_inputs.hpp"
+
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
 #include "teeny/base/log.hpp"
 #include "teeny/base/process.hpp"
 #include "teeny/base/text.hpp"
-#include "tool/installation.hpp"
-#include "tool/project/check_build.hpp"
-#include "tool/project/cmake_inputs.hpp"
 
 extern char** environ;  // NOLINT: POSIX asks the program to declare it
 
@@ -25,8 +26,9 @@ namespace {
 bool calls_project(const std::string& text) {
   for (const auto& line : split(text, '\n')) {
     std::string code(trim(line));
-    std::transform(code.begin(), code.end(), code.begin(),
-                   [](unsigned char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
+    std::transform(code.begin(), code.end(), code.begin(), [](unsigned char c) {
+      return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+    });
     if (code.rfind("project", 0) == 0) {
       const auto rest = trim(std::string_view(code).substr(7));
       if (!rest.empty() && rest.front() == '(') return true;
@@ -40,8 +42,9 @@ std::vector<std::string> feature_names(const std::string& features) {
   if (features.empty()) return names;
   for (const auto& name : split(features, ',')) {
     const bool good = !name.empty() && name.front() != '-' &&
-                      name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                             "0123456789_-.") == std::string::npos;
+                      name.find_first_not_of(
+                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                          "0123456789_-.") == std::string::npos;
     if (!good) {
       throw Error(ErrorKind::usage, "--features: \"" + name + "\" is no name of a CMake option",
                   "give names of options of the project, joined by commas");
@@ -88,12 +91,16 @@ std::optional<std::vector<std::string>> forgetting_words(const std::string& befo
   std::vector<std::string> old_rest;
   std::vector<std::string> new_rest;
   for (const auto& word : old_words) {
-    if (const auto name = defined_name(word)) old_names.insert(*name);
-    else old_rest.push_back(word);
+    if (const auto name = defined_name(word))
+      old_names.insert(*name);
+    else
+      old_rest.push_back(word);
   }
   for (const auto& word : new_words) {
-    if (const auto name = defined_name(word)) old_names.erase(*name);
-    else new_rest.push_back(word);
+    if (const auto name = defined_name(word))
+      old_names.erase(*name);
+    else
+      new_rest.push_back(word);
   }
   if (old_rest != new_rest) return std::nullopt;
   std::vector<std::string> forget;
@@ -115,7 +122,8 @@ Error no_such_target(const std::string& flag, const std::string& name,
 }  // namespace
 
 fs::path find_project_root(const fs::path& from) {
-  for (fs::path directory = fs::absolute(from).lexically_normal();; directory = directory.parent_path()) {
+  for (fs::path directory = fs::absolute(from).lexically_normal();;
+       directory = directory.parent_path()) {
     const auto text = read_file_if_exists(directory / "CMakeLists.txt");
     if (text && calls_project(*text)) return directory;
     if (directory == directory.parent_path()) break;
@@ -136,10 +144,12 @@ BuildTree::BuildTree(fs::path root, std::optional<Board> board, const Selection&
       directory_(root_ / "build" / "teeny" / directory_name(board_, purpose, release_)) {
   static_cast<void>(feature_names(selection_.features));
   if (root_.string().find_first_of("\"\\;") != std::string::npos) {
-    throw Error(ErrorKind::input,
-                "CMake cannot build in a directory whose path holds a double quote, a backslash or a "
-                "semicolon: " + root_.string(),
-                "rename it");
+    throw Error(
+        ErrorKind::input,
+        "CMake cannot build in a directory whose path holds a double quote, a backslash or a "
+        "semicolon: " +
+            root_.string(),
+        "rename it");
   }
 }
 
@@ -149,7 +159,7 @@ std::map<std::string, std::string> BuildTree::environment() const {
   std::map<std::string, std::string> result;
   // What a user sets for the host's own compiler would end up in code for another machine.
   static const std::set<std::string> of_the_host = {
-      "CFLAGS",       "CXXFLAGS", "CPPFLAGS",        "LDFLAGS",          "CPATH",
+      "CFLAGS",         "CXXFLAGS",           "CPPFLAGS",     "LDFLAGS",       "CPATH",
       "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX"};
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
@@ -163,9 +173,15 @@ std::map<std::string, std::string> BuildTree::environment() const {
 }
 
 std::vector<std::string> BuildTree::configure_words() const {
-  std::vector<std::string> words = {"cmake", "-S", root_.string(), "-B", directory_.string(), "-G",
+  std::vector<std::string> words = {"cmake",
+                                    "-S",
+                                    root_.string(),
+                                    "-B",
+                                    directory_.string(),
+                                    "-G",
                                     find_program("ninja") ? "Ninja" : "Unix Makefiles",
-                                    "--no-warn-unused-cli", "-Wno-dev"};
+                                    "--no-warn-unused-cli",
+                                    "-Wno-dev"};
   const auto define = [&words](const std::string& name, const std::string& value) {
     words.push_back("-D" + name + "=" + value);
   };
@@ -205,7 +221,8 @@ void BuildTree::configure() {
   write_inputs();
   std::vector<std::string> words = configure_words();
   const fs::path inputs = directory_ / ".teeny";
-  const std::string stamp = sources_of_inputs(inputs) + '\0' + join(words, std::string_view("\0", 1));
+  const std::string stamp =
+      sources_of_inputs(inputs) + '\0' + join(words, std::string_view("\0", 1));
   // What was tried last, whether it went well or not, and what went well last.
   const auto tried = read_file_if_exists(inputs / "tried");
   if (read_file_if_exists(inputs / "configured") == stamp && tried == stamp) {

@@ -5,15 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "teeny/target/board.hpp"
 #include "tool/project/file_api.hpp"
+
+#include "teeny/target/board.hpp"
 
 namespace teeny::tool {
 
 /// The flags of the commands that build: what of a project is meant.
 struct Selection {
-  std::string package;             ///< -p: a project() of a super-build; empty: the whole
-  std::vector<std::string> bins;   ///< --bin
+  std::string package;                      ///< -p: a project() of a super-build; empty: the whole
+  std::vector<std::string> bins;            ///< --bin
   std::vector<std::string> examples_named;  ///< --example
   bool all_examples = false;                ///< --examples
   bool no_release = false;

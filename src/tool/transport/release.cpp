@@ -4,9 +4,10 @@
 #include <map>
 #include <set>
 
+#include "tool/package/findings.hpp"
+
 #include "teeny/base/error.hpp"
 #include "teeny/base/text.hpp"
-#include "tool/package/findings.hpp"
 
 namespace fs = std::filesystem;
 
@@ -88,7 +89,8 @@ std::string plain_name(std::string name, bool escaped) {
 
 }  // namespace
 
-ReleaseDirectory::ReleaseDirectory(const Transport& transport, std::string destination, std::string id)
+ReleaseDirectory::ReleaseDirectory(const Transport& transport, std::string destination,
+                                   std::string id)
     : transport_(transport), destination_(std::move(destination)), id_(std::move(id)) {
   if (destination_.rfind("~/", 0) == 0) destination_.erase(0, 2);
   while (destination_.size() > 1 && destination_.back() == '/') destination_.pop_back();
@@ -102,11 +104,13 @@ ReleaseDirectory::ReleaseDirectory(const Transport& transport, std::string desti
 }
 
 BoardState ReleaseDirectory::look() {
-  const std::string output = transport_.require_script("looking at the board", look_script, {destination_, id_});
+  const std::string output =
+      transport_.require_script("looking at the board", look_script, {destination_, id_});
   // A login shell may print lines of its own before ours.
   const auto start = output.find("TEENY-OK\n");
   if (start == std::string::npos) {
-    throw Error(ErrorKind::board, "looking at the board: " + transport_.host() + " runs no POSIX shell",
+    throw Error(ErrorKind::board,
+                "looking at the board: " + transport_.host() + " runs no POSIX shell",
                 "see what `" + transport_.typed("echo hello") + "` prints");
   }
   std::map<std::string, std::string> values;
@@ -115,7 +119,8 @@ BoardState ReleaseDirectory::look() {
     if (equals != std::string::npos) values[line.substr(0, equals)] = line.substr(equals + 1);
   }
   if (values["sha256sum"] != "yes") {
-    throw Error(ErrorKind::board, transport_.host() + " has no sha256sum, by which a copy is verified",
+    throw Error(ErrorKind::board,
+                transport_.host() + " has no sha256sum, by which a copy is verified",
                 "install coreutils or BusyBox there");
   }
   BoardState state;
@@ -125,12 +130,14 @@ BoardState ReleaseDirectory::look() {
   state.has_release = values["release"] == "yes";
   state.free_kib = parse_unsigned(values["free"]);
   constexpr std::string_view prefix = "releases/";
-  if (values["current"].rfind(prefix, 0) == 0) state.current = values["current"].substr(prefix.size());
+  if (values["current"].rfind(prefix, 0) == 0)
+    state.current = values["current"].substr(prefix.size());
   destination_ = state.destination;
   return state;
 }
 
-std::uint64_t ReleaseDirectory::copy(const fs::path& package, const BoardState& state, bool with_rsync) {
+std::uint64_t ReleaseDirectory::copy(const fs::path& package, const BoardState& state,
+                                     bool with_rsync) {
   const std::string partial = release() + ".partial";
   static_cast<void>(transport_.require_script("making " + partial, prepare_script,
                                               {partial, with_rsync ? "keep" : "empty"}));
@@ -148,12 +155,18 @@ std::vector<PackagedFile> ReleaseDirectory::files(bool partial) const {
   std::set<std::string> executable;
   enum { digests, executables, odd, end } section = digests;
   for (const auto& line : split(output, '\n')) {
-    if (line == "TEENY-EXECUTABLE") section = executables;
-    else if (line == "TEENY-ODD") section = odd;
-    else if (line == "TEENY-END") section = end;
-    else if (line.empty()) continue;
-    else if (section == executables) executable.insert(plain_name(line, false));
-    else if (section == odd) files.push_back({plain_name(line, false), 0, 0, "not a file"});
+    if (line == "TEENY-EXECUTABLE")
+      section = executables;
+    else if (line == "TEENY-ODD")
+      section = odd;
+    else if (line == "TEENY-END")
+      section = end;
+    else if (line.empty())
+      continue;
+    else if (section == executables)
+      executable.insert(plain_name(line, false));
+    else if (section == odd)
+      files.push_back({plain_name(line, false), 0, 0, "not a file"});
     else if (section == digests) {
       const bool escaped = line.front() == '\\';
       const std::string rest = line.substr(escaped ? 1 : 0);
@@ -162,8 +175,8 @@ std::vector<PackagedFile> ReleaseDirectory::files(bool partial) const {
     }
   }
   if (section != end) {
-    throw Error(ErrorKind::board, "verifying the copy: the board's answer is cut short", "try again",
-                finding_code::unreachable);
+    throw Error(ErrorKind::board, "verifying the copy: the board's answer is cut short",
+                "try again", finding_code::unreachable);
   }
   for (auto& file : files) {
     if (executable.count(file.path) != 0) file.mode = 0755;

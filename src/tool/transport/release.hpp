@@ -17,8 +17,8 @@ struct BoardState {
   std::string destination;  ///< absolute
   bool has_rsync = false;
   std::optional<std::uint64_t> free_kib;
-  std::string current;      ///< release that `current` points to; empty: none
-  bool has_release = false; ///< the release asked about is there
+  std::string current;       ///< release that `current` points to; empty: none
+  bool has_release = false;  ///< the release asked about is there
 };
 
 /// `<destination>/releases/<id>` on a board, with `<destination>/current` pointing to the live one.
@@ -30,7 +30,8 @@ class ReleaseDirectory {
   /// One call to the board. Error (exit code 16) when it cannot be reached, with what to do.
   [[nodiscard]] BoardState look();
   /// Copies the package beside the live release, as `<id>.partial`. Returns the bytes sent.
-  std::uint64_t copy(const std::filesystem::path& package, const BoardState& state, bool with_rsync);
+  std::uint64_t copy(const std::filesystem::path& package, const BoardState& state,
+                     bool with_rsync);
   /// Every file of a release (or of the partial one) as the board's own sha256sum reads it.
   [[nodiscard]] std::vector<PackagedFile> files(bool partial) const;
   /// Gives the partial release its name (one that was there is put aside and removed after).

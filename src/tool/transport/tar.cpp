@@ -19,7 +19,8 @@ constexpr std::size_t block_size = 512;
 constexpr std::size_t name_size = 100;
 constexpr std::uint64_t largest_octal_size = (std::uint64_t{1} << 33) - 1;
 
-std::array<char, block_size> header(const std::string& name, unsigned mode, std::uint64_t size, char type) {
+std::array<char, block_size> header(const std::string& name, unsigned mode, std::uint64_t size,
+                                    char type) {
   std::array<char, block_size> block{};
   const auto put = [&block](std::size_t at, const char* text, std::size_t count) {
     std::memcpy(block.data() + at, text, count);
@@ -83,7 +84,8 @@ class Writer {
     std::vector<char> piece(std::size_t{256} * 1024);
     std::uint64_t left = size;
     while (left != 0) {
-      in.read(piece.data(), static_cast<std::streamsize>(std::min<std::uint64_t>(left, piece.size())));
+      in.read(piece.data(),
+              static_cast<std::streamsize>(std::min<std::uint64_t>(left, piece.size())));
       const auto count = in.gcount();
       if (count <= 0) {
         throw Error(ErrorKind::environment, path.string() + " became shorter while it was read");
@@ -104,7 +106,8 @@ class Writer {
 
 std::optional<std::uint64_t> write_tar(const fs::path& directory, const Sink& sink) {
   std::vector<fs::path> paths;
-  for (const auto& entry : fs::recursive_directory_iterator(directory)) paths.push_back(entry.path());
+  for (const auto& entry : fs::recursive_directory_iterator(directory))
+    paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());
   Writer writer(sink);
   for (const auto& path : paths) {

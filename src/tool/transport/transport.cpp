@@ -1,14 +1,15 @@
 #include "tool/transport/transport.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 
-#include "teeny/base/error.hpp"
-#include "teeny/base/text.hpp"
+#include <unistd.h>
+
 #include "tool/package/findings.hpp"
 #include "tool/transport/tar.hpp"
 #include "tool/transport/words.hpp"
+
+#include "teeny/base/error.hpp"
+#include "teeny/base/text.hpp"
 
 namespace fs = std::filesystem;
 
@@ -22,7 +23,8 @@ bool contains(const std::string& text, std::string_view part) {
 
 std::string last_lines(const std::string& text, std::size_t count = 4) {
   auto lines = split(trim(text), '\n');
-  if (lines.size() > count) lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(count));
+  if (lines.size() > count)
+    lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(count));
   for (auto& line : lines) line = std::string(trim(line));
   return join(lines, "\n");
 }
@@ -39,13 +41,15 @@ void check_host(const std::string& host) {
     refuse("user or name is missing or begins with a dash", wanted);
   }
   if (contains(host, ":")) {
-    refuse("it holds a colon",
-           "a port goes into --ssh (\"ssh -p 2222\"), a folder into --dest, an IPv6 address into an "
-           "alias of your ssh configuration");
+    refuse(
+        "it holds a colon",
+        "a port goes into --ssh (\"ssh -p 2222\"), a folder into --dest, an IPv6 address into an "
+        "alias of your ssh configuration");
   }
   const bool odd = std::any_of(host.begin(), host.end(), [](unsigned char c) {
     return c <= ' ' || c == 127 || c == '/' || c == '\'' || c == '"' || c == '\\' || c == '$' ||
-           c == '`' || c == ';' || c == '&' || c == '|' || c == '<' || c == '>' || c == '(' || c == ')';
+           c == '`' || c == ';' || c == '&' || c == '|' || c == '<' || c == '>' || c == '(' ||
+           c == ')';
   });
   if (odd) refuse("it holds a character that no host name has", wanted);
 }
@@ -59,7 +63,8 @@ Transport::Transport(std::string host, const std::string& ssh)
     : host_(std::move(host)), user_words_(split_words("--ssh", ssh)), words_(user_words_) {
   check_host(host_);
   // ssh takes the first value it sees: what the user gave in --ssh stays in force.
-  for (const char* option : {"ConnectTimeout=8", "ServerAliveInterval=5", "ServerAliveCountMax=3"}) {
+  for (const char* option :
+       {"ConnectTimeout=8", "ServerAliveInterval=5", "ServerAliveCountMax=3"}) {
     words_.insert(words_.end(), {"-o", option});
   }
   if (::isatty(STDIN_FILENO) == 0) words_.insert(words_.end(), {"-o", "BatchMode=yes"});
@@ -115,8 +120,9 @@ std::uint64_t Transport::rsync(const fs::path& from, const std::string& to,
                                const std::optional<std::string>& like) const {
   // By content, not by size and time: a changed file of the same size and time is sent. Times and
   // owners are not carried, so that equal files of two releases are one file on the board.
-  std::vector<std::string> words = {"rsync", "-rlp", "--protect-args", "--checksum", "--delete",
-                                    "--partial", "--stats", "--no-human-readable", "--timeout=60"};
+  std::vector<std::string> words = {
+      "rsync",     "-rlp",    "--protect-args",      "--checksum",  "--delete",
+      "--partial", "--stats", "--no-human-readable", "--timeout=60"};
   if (like) words.push_back("--link-dest=" + *like);
   words.insert(words.end(),
                {"-e", rsync_shell(words_), from.string() + "/", host_ + ":" + to + "/"});
@@ -161,17 +167,19 @@ void Transport::fail_host_key(const std::string& what, const std::string& error)
   const std::string key = fingerprint();
   const std::string shown = key.empty() ? "" : " (it shows " + key + ")";
   if (contains(error, "IDENTIFICATION HAS CHANGED")) {
-    throw Error(ErrorKind::environment,
-                what + ": the host key of " + host_ + " is not the one on record" + shown + "\n" +
-                    last_lines(error, 8),
-                "if the board was set up anew, remove the old key with ssh-keygen -R and accept the "
-                "new one by `" + typed("true") + "`; else somebody may be in between",
-                finding_code::unreachable);
+    throw Error(
+        ErrorKind::environment,
+        what + ": the host key of " + host_ + " is not the one on record" + shown + "\n" +
+            last_lines(error, 8),
+        "if the board was set up anew, remove the old key with ssh-keygen -R and accept the "
+        "new one by `" +
+            typed("true") + "`; else somebody may be in between",
+        finding_code::unreachable);
   }
-  throw Error(ErrorKind::environment, what + ": the host key of " + host_ + " is not known" + shown,
-              "compare the fingerprint with the board's own, then accept it once by hand: " +
-                  typed("true"),
-              finding_code::unreachable);
+  throw Error(
+      ErrorKind::environment, what + ": the host key of " + host_ + " is not known" + shown,
+      "compare the fingerprint with the board's own, then accept it once by hand: " + typed("true"),
+      finding_code::unreachable);
 }
 
 void Transport::fail(const std::string& what, const ProcessResult& result) const {
@@ -187,11 +195,13 @@ void Transport::fail(const std::string& what, const ProcessResult& result) const
   if (result.exit_code == 255) {
     if (contains(error, "Permission denied")) {
       unreachable(host_ + " refuses the login\n" + last_lines(error),
-                  "see that `" + typed("true") + "` works; keys and users go into --ssh or your ssh "
-                  "configuration");
+                  "see that `" + typed("true") +
+                      "` works; keys and users go into --ssh or your ssh "
+                      "configuration");
     }
     if (contains(error, "Could not resolve hostname")) {
-      unreachable("there is no host called " + host_, "check the name, or add it to your ssh configuration");
+      unreachable("there is no host called " + host_,
+                  "check the name, or add it to your ssh configuration");
     }
     if (contains(error, "Connection refused")) {
       unreachable(host_ + " answers, but no ssh server listens on that port\n" + last_lines(error),
@@ -200,30 +210,32 @@ void Transport::fail(const std::string& what, const ProcessResult& result) const
     if (contains(error, "No route to host") || contains(error, "timed out") ||
         contains(error, "not responding") || contains(error, "Connection closed") ||
         contains(error, "Connection reset") || contains(error, "Broken pipe")) {
-      unreachable("the connection to " + host_ + " is gone or never came about\n" + last_lines(error),
-                  "see that the board is on and the network is up, then try again");
+      unreachable(
+          "the connection to " + host_ + " is gone or never came about\n" + last_lines(error),
+          "see that the board is on and the network is up, then try again");
     }
     unreachable("ssh to " + host_ + " failed\n" + last_lines(error), "try `" + typed("true") + "`");
   }
   if (result.exit_code == 127 && error.empty()) {
     throw Error(ErrorKind::board, what + ": a command is missing on the board");
   }
-  throw Error(ErrorKind::board,
-              what + " failed on " + host_ + " (exit code " + std::to_string(result.exit_code) + ")\n" +
-                  last_lines(error.empty() ? result.output : error));
+  throw Error(ErrorKind::board, what + " failed on " + host_ + " (exit code " +
+                                    std::to_string(result.exit_code) + ")\n" +
+                                    last_lines(error.empty() ? result.output : error));
 }
 
 void Transport::fail_rsync(const ProcessResult& result) const {
   const std::string what = "copying the package";
   const std::string& error = result.error;
   if (contains(error, "protocol incompatibility") || contains(error, "is your shell clean")) {
-    throw Error(ErrorKind::board, what + ": the login shell on " + host_ +
-                                      " prints text of its own, which breaks rsync",
-                "let its start-up files print nothing when the session is not interactive");
+    throw Error(
+        ErrorKind::board,
+        what + ": the login shell on " + host_ + " prints text of its own, which breaks rsync",
+        "let its start-up files print nothing when the session is not interactive");
   }
   if (result.exit_code == 30 || result.exit_code == 12 || result.exit_code == 10) {
-    const bool by_ssh = contains(error, "Host key verification failed") ||
-                        contains(error, "Permission denied (");
+    const bool by_ssh =
+        contains(error, "Host key verification failed") || contains(error, "Permission denied (");
     if (by_ssh || contains(error, "not responding") || contains(error, "timeout") ||
         contains(error, "unexpectedly closed") || contains(error, "Broken pipe")) {
       ProcessResult of_ssh = result;

@@ -12,8 +12,8 @@
 namespace teeny::tool {
 
 /// The one way to a board: every command that reaches one uses this, so a port, a key or a
-/// configuration given once holds for ssh and rsync alike. Host-key checks are the user's own; without
-/// a terminal nothing is ever asked. All calls share one connection.
+/// configuration given once holds for ssh and rsync alike. Host-key checks are the user's own;
+/// without a terminal nothing is ever asked. All calls share one connection.
 class Transport {
  public:
   /// `host` as ssh knows it: [user@]name or an alias. `ssh`: the command before it, "ssh -p 2222".
@@ -25,7 +25,8 @@ class Transport {
 
   [[nodiscard]] const std::string& host() const noexcept { return host_; }
 
-  /// Runs a POSIX shell script on the board with $1, $2... set. The result as it came: see `failure`.
+  /// Runs a POSIX shell script on the board with $1, $2... set. The result as it came: see
+  /// `failure`.
   [[nodiscard]] ProcessResult script(const std::string& text,
                                      const std::vector<std::string>& arguments) const;
   /// The same, with its output; Error when it does not end with 0. `what` says what was tried.
@@ -51,8 +52,8 @@ class Transport {
   [[nodiscard]] std::string fingerprint() const;
 
   std::string host_;
-  std::vector<std::string> user_words_;  ///< the user's own --ssh
-  std::vector<std::string> words_;       ///< with our options
+  std::vector<std::string> user_words_;             ///< the user's own --ssh
+  std::vector<std::string> words_;                  ///< with our options
   std::unique_ptr<TemporaryDirectory> connection_;  ///< holds the shared connection's socket
 };
 
