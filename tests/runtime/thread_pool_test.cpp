@@ -12,7 +12,7 @@ namespace {
 TEST(ThreadPool, CoversEachNumberOnce) {
   ThreadPool pool(4);
   EXPECT_EQ(pool.size(), 4);
-  for (const std::uint64_t count : {0, 1, 2, 3, 7, 100, 12345}) {
+  for (const std::uint64_t count : {0u, 1u, 2u, 3u, 7u, 100u, 12345u}) {
     const auto seen = std::make_unique<std::atomic<int>[]>(count + 1);
     std::atomic<int> wrong_worker{0};
     pool.run(count, [&](std::uint64_t begin, std::uint64_t end, int worker) {
