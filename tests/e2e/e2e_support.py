@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import unittest
@@ -44,10 +45,17 @@ def environment(**more):
 
 
 def run(command, timeout=600, env=None, **options):
-    """The finished command, its output as text; never through a shell."""
-    return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False,
-                          stdin=subprocess.DEVNULL, timeout=timeout,
-                          env=environment() if env is None else env, **options)
+    """The finished command, its output as text; never through a shell. At its time limit all that it
+    started goes, too: a build goes on without the one who asked for it."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          errors="replace", stdin=subprocess.DEVNULL, start_new_session=True,
+                          env=environment() if env is None else env, **options) as process:
+        try:
+            output, error = process.communicate(timeout=timeout)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, output, error)
 
 
 def must(command, **options):
