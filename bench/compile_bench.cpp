@@ -2,13 +2,14 @@
 //
 //   compile_bench sm_87 KERNEL.tir ... [--benchmark_...]
 //
-// KERNEL.tir is the IR text that lies beside a kernel's artifacts in a cache. TEENYC_PATH says which teenyc.
-
-#include <benchmark/benchmark.h>
+// KERNEL.tir is the IR text that lies beside a kernel's artifacts in a cache. TEENYC_PATH says
+// which teenyc.
 
 #include <cstdio>
 #include <filesystem>
 #include <stdexcept>
+
+#include <benchmark/benchmark.h>
 
 #include "teeny/base/files.hpp"
 #include "teeny/cache/compiler_client.hpp"
@@ -32,9 +33,14 @@ int main(int argc, char** argv) {
       const std::string fingerprint = teeny::ir::fingerprint(kernel);
       (void)pool.compile(kernel, fingerprint, target);  // warms the process
       const std::string name = kernel.name + "-" + fingerprint.substr(0, 8) + "/" + argv[1];
-      benchmark::RegisterBenchmark(name.c_str(), [&pool, kernel, fingerprint, target](benchmark::State& state) {
-        for (auto _ : state) benchmark::DoNotOptimize(pool.compile(kernel, fingerprint, target));
-      })->Unit(benchmark::kMillisecond)->UseRealTime();
+      benchmark::RegisterBenchmark(
+          name.c_str(),
+          [&pool, kernel, fingerprint, target](benchmark::State& state) {
+            for (auto _ : state)
+              benchmark::DoNotOptimize(pool.compile(kernel, fingerprint, target));
+          })
+          ->Unit(benchmark::kMillisecond)
+          ->UseRealTime();
     }
     benchmark::RunSpecifiedBenchmarks();
   } catch (const std::exception& error) {

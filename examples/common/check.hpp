@@ -33,7 +33,8 @@ std::vector<T> uniform(std::size_t count, std::mt19937_64& generator) {
   return values;
 }
 
-/// A buffer whose every byte is 0xff (NaN in each float format): what a kernel forgets to write shows.
+/// A buffer whose every byte is 0xff (NaN in each float format): what a kernel forgets to write
+/// shows.
 template <class T>
 teeny::Buffer<T> poisoned(teeny::Device& device, std::size_t count) {
   teeny::Buffer<T> buffer = device.buffer<T>(count);
@@ -41,8 +42,8 @@ teeny::Buffer<T> poisoned(teeny::Device& device, std::size_t count) {
   return buffer;
 }
 
-/// Largest |got - want| / max(|want|, floor); infinity when anything is not finite. `floor` is the size
-/// below which an error counts as absolute (the natural scale of the sum that was computed).
+/// Largest |got - want| / max(|want|, floor); infinity when anything is not finite. `floor` is the
+/// size below which an error counts as absolute (the natural scale of the sum that was computed).
 template <class T>
 double relative_error(const std::vector<T>& got, const std::vector<double>& want, double floor) {
   double worst = got.size() == want.size() ? 0.0 : HUGE_VAL;
@@ -58,7 +59,8 @@ double relative_error(const std::vector<T>& got, const std::vector<double>& want
 /// Prints one verdict line; returns whether the error is within the bound.
 inline bool verdict(const char* what, double error, double bound) {
   const bool good = error <= bound;
-  std::printf("%-44s relative error %.2e (bound %.0e) %s\n", what, error, bound, good ? "ok" : "WRONG");
+  std::printf("%-44s relative error %.2e (bound %.0e) %s\n", what, error, bound,
+              good ? "ok" : "WRONG");
   return good;
 }
 

@@ -17,7 +17,8 @@ namespace {
 using namespace teeny;
 
 double milliseconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
 }
 
 /// Runs the whole pipeline on `device`.
@@ -55,13 +56,15 @@ int main_on(Program& program) {
   const std::vector<std::string>& words = program.arguments();
   if (words.size() == 3 && words[0] == "compare") return compare(words[1], words[2]);
   if (words.size() != 2) {
-    throw Error(ErrorKind::usage, "wanted two file names", "image_filter PHOTO.png OUT.png, or image_filter compare A.png B.png");
+    throw Error(ErrorKind::usage, "wanted two file names",
+                "image_filter PHOTO.png OUT.png, or image_filter compare A.png B.png");
   }
   const Picture photo = read_picture(words[0]);
   Device device = program.device();
   const auto start = std::chrono::steady_clock::now();
   const Picture picture = apply(device, photo);
-  std::printf("image_filter on %s: %d x %d, %.1f ms\n", device.name().c_str(), photo.width, photo.height, milliseconds_since(start));
+  std::printf("image_filter on %s: %d x %d, %.1f ms\n", device.name().c_str(), photo.width,
+              photo.height, milliseconds_since(start));
 
   // The same in double precision: rounding to 8 bits may fall on the other side, nothing more.
   const int worst = largest_difference(picture, filter_reference(photo));

@@ -29,15 +29,20 @@
 
 Picture read_picture(const std::filesystem::path& path) {
   const std::string bytes = teeny::read_file(path);
-  if (bytes.size() > INT_MAX) throw teeny::Error(teeny::ErrorKind::input, path.string() + ": larger than 2 GiB");
+  if (bytes.size() > INT_MAX)
+    throw teeny::Error(teeny::ErrorKind::input, path.string() + ": larger than 2 GiB");
   Picture picture;
   int channels = 0;
-  stbi_uc* data = stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(bytes.data()), static_cast<int>(bytes.size()),
-                                        &picture.width, &picture.height, &channels, 3);
+  stbi_uc* data = stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(bytes.data()),
+                                        static_cast<int>(bytes.size()), &picture.width,
+                                        &picture.height, &channels, 3);
   if (data == nullptr) {
-    throw teeny::Error(teeny::ErrorKind::input, path.string() + ": wanted a PNG or JPEG picture, the decoder says: " + stbi_failure_reason());
+    throw teeny::Error(teeny::ErrorKind::input,
+                       path.string() + ": wanted a PNG or JPEG picture, the decoder says: " +
+                           stbi_failure_reason());
   }
-  picture.pixels.assign(data, data + static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.height) * 3);
+  picture.pixels.assign(data, data + static_cast<std::size_t>(picture.width) *
+                                         static_cast<std::size_t>(picture.height) * 3);
   stbi_image_free(data);
   return picture;
 }
@@ -45,10 +50,13 @@ Picture read_picture(const std::filesystem::path& path) {
 void write_png(const std::filesystem::path& path, const Picture& picture) {
   std::string bytes;
   const auto append = [](void* context, void* data, int size) {
-    static_cast<std::string*>(context)->append(static_cast<const char*>(data), static_cast<std::size_t>(size));
+    static_cast<std::string*>(context)->append(static_cast<const char*>(data),
+                                               static_cast<std::size_t>(size));
   };
-  if (stbi_write_png_to_func(append, &bytes, picture.width, picture.height, 3, picture.pixels.data(), picture.width * 3) == 0) {
-    throw teeny::Error(teeny::ErrorKind::internal, path.string() + ": the picture could not be encoded");
+  if (stbi_write_png_to_func(append, &bytes, picture.width, picture.height, 3,
+                             picture.pixels.data(), picture.width * 3) == 0) {
+    throw teeny::Error(teeny::ErrorKind::internal,
+                       path.string() + ": the picture could not be encoded");
   }
   teeny::write_file(path, bytes);
 }

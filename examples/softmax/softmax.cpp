@@ -1,11 +1,14 @@
-// Softmax over the rows of a matrix: a row is one tile, so its maximum and its sum never leave the multiprocessor.
+// Softmax over the rows of a matrix: a row is one tile, so its maximum and its sum never leave the
+// multiprocessor.
 
 #include "../common/check.hpp"
+
 #include "teeny/teeny.hpp"
 
 using namespace teeny;
 
-/// out[r, :] = exp(x[r, :] - max) / sum. One program a row; `Columns` is the least power of two that holds a row.
+/// out[r, :] = exp(x[r, :] - max) / sum. One program a row; `Columns` is the least power of two
+/// that holds a row.
 template <Element T, int Columns>
 struct Softmax {
   void operator()(Ptr<const T> x, Ptr<T> out, Int columns) const {
@@ -22,7 +25,8 @@ struct Softmax {
 namespace {
 
 template <Element T, int Columns>
-bool check(Device& device, int rows, int columns, std::mt19937_64& generator, const char* what, double bound) {
+bool check(Device& device, int rows, int columns, std::mt19937_64& generator, const char* what,
+           double bound) {
   const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
   std::vector<T> x = example::uniform<T>(count, generator);
   for (T& value : x) value = T(static_cast<float>(value) * 20.0f);
@@ -36,8 +40,10 @@ bool check(Device& device, int rows, int columns, std::mt19937_64& generator, co
     const std::size_t last = first + static_cast<std::size_t>(columns);
     double highest = -HUGE_VAL;
     double total = 0.0;
-    for (std::size_t i = first; i < last; ++i) highest = std::max(highest, static_cast<double>(x[i]));
-    for (std::size_t i = first; i < last; ++i) total += want[i] = std::exp(static_cast<double>(x[i]) - highest);
+    for (std::size_t i = first; i < last; ++i)
+      highest = std::max(highest, static_cast<double>(x[i]));
+    for (std::size_t i = first; i < last; ++i)
+      total += want[i] = std::exp(static_cast<double>(x[i]) - highest);
     for (std::size_t i = first; i < last; ++i) want[i] /= total;
   }
   // Values far below the row's largest are judged against 1e-6: f16 cannot hold them.
@@ -48,7 +54,8 @@ bool check(Device& device, int rows, int columns, std::mt19937_64& generator, co
 int main_on(Program& program) {
   Device device = program.device();
   const std::uint64_t seed = example::seed_of(program.arguments());
-  std::printf("softmax on %s, seed=%llu\n", device.name().c_str(), static_cast<unsigned long long>(seed));
+  std::printf("softmax on %s, seed=%llu\n", device.name().c_str(),
+              static_cast<unsigned long long>(seed));
   std::mt19937_64 generator(seed);
   bool good = check<f32, 1024>(device, 257, 781, generator, "f32, 257 x 781", 2e-6);
   good = check<f16, 256>(device, 64, 200, generator, "f16, 64 x 200", 1e-3) && good;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "target/two_numbers.hpp"
+
 #include "teeny/base/error.hpp"
 #include "teeny/base/text.hpp"
 

@@ -6,9 +6,10 @@
 
 namespace teeny::detail {
 
-/// "87", "8.7", "121", "12.1": a major number of one or two digits and one digit of minor, a point between
-/// them or not. How capabilities and PTX versions are written.
-[[nodiscard]] inline std::optional<std::pair<int, int>> parse_two_numbers(std::string_view text) noexcept {
+/// "87", "8.7", "121", "12.1": a major number of one or two digits and one digit of minor, a point
+/// between them or not. How capabilities and PTX versions are written.
+[[nodiscard]] inline std::optional<std::pair<int, int>> parse_two_numbers(
+    std::string_view text) noexcept {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (text.size() < 2) return std::nullopt;
   const char minor = text.back();

@@ -1,7 +1,5 @@
-// The expansions of elementary functions, against double precision (f32) or the C library (f64). A kernel of one
-// constant is expanded and folded: what is stored is the function's value.
-
-#include <gtest/gtest.h>
+// The expansions of elementary functions, against double precision (f32) or the C library (f64). A
+// kernel of one constant is expanded and folded: what is stored is the function's value.
 
 #include <cfloat>
 #include <cmath>
@@ -9,7 +7,10 @@
 #include <limits>
 #include <random>
 
+#include <gtest/gtest.h>
+
 #include "compiler/passes/passes.hpp"
+
 #include "teeny/ir/builder.hpp"
 
 namespace teeny::compiler {
@@ -38,21 +39,26 @@ u64 folded(DType dtype, const std::vector<u64>& operands, DType result, const Re
 }
 
 double value_of(Opcode code, DType dtype, double x) {
-  return decode(dtype, folded(dtype, {encode(dtype, x)}, dtype, [&](Builder& b, const auto& v) { return b.unary(code, v[0]); }));
+  return decode(dtype, folded(dtype, {encode(dtype, x)}, dtype,
+                              [&](Builder& b, const auto& v) { return b.unary(code, v[0]); }));
 }
 
 /// |got - want| in units of the last place of `want` in `dtype`.
 double ulps(DType dtype, double got, long double want) {
   if (std::isnan(want)) return std::isnan(got) ? 0 : HUGE_VAL;
-  const auto rounded = dtype == DType::f32 ? static_cast<double>(static_cast<float>(want)) : static_cast<double>(want);
+  const auto rounded = dtype == DType::f32 ? static_cast<double>(static_cast<float>(want))
+                                           : static_cast<double>(want);
   if (std::isinf(rounded) || std::isinf(got)) {
     const double largest = dtype == DType::f32 ? FLT_MAX : DBL_MAX;
-    return rounded == got || std::abs(std::isinf(got) ? rounded : got) >= largest * 0.9999999 ? 0 : HUGE_VAL;
+    return rounded == got || std::abs(std::isinf(got) ? rounded : got) >= largest * 0.9999999
+               ? 0
+               : HUGE_VAL;
   }
   const int lowest = dtype == DType::f32 ? -149 : -1074;
   const int digits = dtype == DType::f32 ? 24 : 53;
   const int exponent = want == 0 ? lowest : std::max(std::ilogb(want) - digits + 1, lowest);
-  return static_cast<double>(std::abs(static_cast<long double>(got) - want) / std::ldexp(1.0L, exponent));
+  return static_cast<double>(std::abs(static_cast<long double>(got) - want) /
+                             std::ldexp(1.0L, exponent));
 }
 
 struct Case {
@@ -77,7 +83,8 @@ TEST_P(Functions, AreWithinTheirBound) {
     double where = 0;
     const auto sample = [&](double x) {
       x = decode(dtype, encode(dtype, x));
-      const double error = ulps(dtype, value_of(c.code, dtype, x), c.reference(static_cast<long double>(x)));
+      const double error =
+          ulps(dtype, value_of(c.code, dtype, x), c.reference(static_cast<long double>(x)));
       if (error > worst) {
         worst = error;
         where = x;
@@ -87,7 +94,8 @@ TEST_P(Functions, AreWithinTheirBound) {
     std::uniform_real_distribution<double> exponent(-45, 1);
     for (int i = 0; i < 500; ++i) sample(uniform(generator));
     // Small magnitudes of both signs, where relative accuracy is hardest.
-    for (int i = 0; i < 250; ++i) sample((i % 2 == 0 || c.low >= 0 ? 1 : -1) * std::pow(10.0, exponent(generator)));
+    for (int i = 0; i < 250; ++i)
+      sample((i % 2 == 0 || c.low >= 0 ? 1 : -1) * std::pow(10.0, exponent(generator)));
     EXPECT_LE(worst, bound) << c.name << " of " << name(dtype) << " at " << where;
     RecordProperty(std::string(c.name) + "_" + std::string(name(dtype)), std::to_string(worst));
   }
@@ -95,36 +103,51 @@ TEST_P(Functions, AreWithinTheirBound) {
 
 INSTANTIATE_TEST_SUITE_P(
     Math, Functions,
-    testing::Values(Case{"exp", Opcode::exp, std::exp, -104, 89, 2, 2}, Case{"exp2", Opcode::exp2, std::exp2, -150, 128, 2, 2},
-                    Case{"log", Opcode::log, std::log, 0, 1e6, 2, 2}, Case{"log_near_one", Opcode::log, std::log, 0.5, 2, 2, 2},
-                    Case{"log2", Opcode::log2, std::log2, 0, 1e6, 2, 2}, Case{"log2_near_one", Opcode::log2, std::log2, 0.5, 2, 2, 2},
-                    Case{"tanh", Opcode::tanh, std::tanh, -12, 12, 3, 4}, Case{"sigmoid", Opcode::sigmoid, sigmoid, -90, 90, 3, 4},
-                    Case{"sigmoid_centre", Opcode::sigmoid, sigmoid, -3, 3, 3, 4}, Case{"erf", Opcode::erf, std::erf, -5, 5, 3, 4},
-                    Case{"sin", Opcode::sin, std::sin, -10, 10, 3, 4}, Case{"cos", Opcode::cos, std::cos, -10, 10, 3, 4},
-                    Case{"sin_large", Opcode::sin, std::sin, -1e5, 1e5, 3, 4}, Case{"cos_large", Opcode::cos, std::cos, -1e5, 1e5, 3, 4},
+    testing::Values(Case{"exp", Opcode::exp, std::exp, -104, 89, 2, 2},
+                    Case{"exp2", Opcode::exp2, std::exp2, -150, 128, 2, 2},
+                    Case{"log", Opcode::log, std::log, 0, 1e6, 2, 2},
+                    Case{"log_near_one", Opcode::log, std::log, 0.5, 2, 2, 2},
+                    Case{"log2", Opcode::log2, std::log2, 0, 1e6, 2, 2},
+                    Case{"log2_near_one", Opcode::log2, std::log2, 0.5, 2, 2, 2},
+                    Case{"tanh", Opcode::tanh, std::tanh, -12, 12, 3, 4},
+                    Case{"sigmoid", Opcode::sigmoid, sigmoid, -90, 90, 3, 4},
+                    Case{"sigmoid_centre", Opcode::sigmoid, sigmoid, -3, 3, 3, 4},
+                    Case{"erf", Opcode::erf, std::erf, -5, 5, 3, 4},
+                    Case{"sin", Opcode::sin, std::sin, -10, 10, 3, 4},
+                    Case{"cos", Opcode::cos, std::cos, -10, 10, 3, 4},
+                    Case{"sin_large", Opcode::sin, std::sin, -1e5, 1e5, 3, 4},
+                    Case{"cos_large", Opcode::cos, std::cos, -1e5, 1e5, 3, 4},
                     Case{"rsqrt", Opcode::rsqrt, rsqrt, 0, 1e6, 3, 3}),
     [](const auto& c) { return std::string(c.param.name); });
 
 TEST(Math, EdgesAreThoseOfC) {
   const double inf = HUGE_VAL;
   const double nan = std::nan("");
-  const auto same = [](double got, double want) { return std::isnan(want) ? std::isnan(got) : got == want && std::signbit(got) == std::signbit(want); };
+  const auto same = [](double got, double want) {
+    return std::isnan(want) ? std::isnan(got)
+                            : got == want && std::signbit(got) == std::signbit(want);
+  };
   struct Edge {
     Opcode code;
     double x, want;
   };
   for (const DType dtype : {DType::f32, DType::f64}) {
-    for (const Edge& e : {Edge{Opcode::exp, inf, inf}, {Opcode::exp, -inf, 0.0}, {Opcode::exp, 0.0, 1.0}, {Opcode::exp, nan, nan},
-                          {Opcode::exp2, inf, inf}, {Opcode::exp2, -inf, 0.0}, {Opcode::exp2, 10.0, 1024.0}, {Opcode::exp2, nan, nan},
-                          {Opcode::log, 0.0, -inf}, {Opcode::log, -1.0, nan}, {Opcode::log, inf, inf}, {Opcode::log, 1.0, 0.0}, {Opcode::log, nan, nan},
-                          {Opcode::log2, 8.0, 3.0}, {Opcode::log2, 0.0, -inf}, {Opcode::log2, -inf, nan}, {Opcode::log2, nan, nan},
-                          {Opcode::tanh, inf, 1.0}, {Opcode::tanh, -inf, -1.0}, {Opcode::tanh, -0.0, -0.0}, {Opcode::tanh, nan, nan},
-                          {Opcode::sigmoid, inf, 1.0}, {Opcode::sigmoid, -inf, 0.0}, {Opcode::sigmoid, 0.0, 0.5}, {Opcode::sigmoid, nan, nan},
-                          {Opcode::erf, inf, 1.0}, {Opcode::erf, -inf, -1.0}, {Opcode::erf, 0.0, 0.0}, {Opcode::erf, nan, nan},
-                          {Opcode::sin, 0.0, 0.0}, {Opcode::sin, inf, nan}, {Opcode::cos, 0.0, 1.0}, {Opcode::cos, -inf, nan},
-                          {Opcode::rsqrt, 0.0, inf}, {Opcode::rsqrt, -1.0, nan}, {Opcode::rsqrt, inf, 0.0}}) {
+    for (const Edge& e :
+         {Edge{Opcode::exp, inf, inf},  {Opcode::exp, -inf, 0.0},     {Opcode::exp, 0.0, 1.0},
+          {Opcode::exp, nan, nan},      {Opcode::exp2, inf, inf},     {Opcode::exp2, -inf, 0.0},
+          {Opcode::exp2, 10.0, 1024.0}, {Opcode::exp2, nan, nan},     {Opcode::log, 0.0, -inf},
+          {Opcode::log, -1.0, nan},     {Opcode::log, inf, inf},      {Opcode::log, 1.0, 0.0},
+          {Opcode::log, nan, nan},      {Opcode::log2, 8.0, 3.0},     {Opcode::log2, 0.0, -inf},
+          {Opcode::log2, -inf, nan},    {Opcode::log2, nan, nan},     {Opcode::tanh, inf, 1.0},
+          {Opcode::tanh, -inf, -1.0},   {Opcode::tanh, -0.0, -0.0},   {Opcode::tanh, nan, nan},
+          {Opcode::sigmoid, inf, 1.0},  {Opcode::sigmoid, -inf, 0.0}, {Opcode::sigmoid, 0.0, 0.5},
+          {Opcode::sigmoid, nan, nan},  {Opcode::erf, inf, 1.0},      {Opcode::erf, -inf, -1.0},
+          {Opcode::erf, 0.0, 0.0},      {Opcode::erf, nan, nan},      {Opcode::sin, 0.0, 0.0},
+          {Opcode::sin, inf, nan},      {Opcode::cos, 0.0, 1.0},      {Opcode::cos, -inf, nan},
+          {Opcode::rsqrt, 0.0, inf},    {Opcode::rsqrt, -1.0, nan},   {Opcode::rsqrt, inf, 0.0}}) {
       const double got = value_of(e.code, dtype, e.x);
-      EXPECT_TRUE(same(got, e.want)) << ir::name(e.code) << "(" << e.x << ") of " << name(dtype) << " is " << got << ", wanted " << e.want;
+      EXPECT_TRUE(same(got, e.want)) << ir::name(e.code) << "(" << e.x << ") of " << name(dtype)
+                                     << " is " << got << ", wanted " << e.want;
     }
   }
 }
@@ -139,16 +162,21 @@ TEST(Math, CastsToSixteenBitsRoundOnce) {
       // A value next to the middle of two neighbours, where rounding twice goes wrong.
       const u64 low = generator() % (to == DType::f16 ? 0x7bff : 0x7f7f);
       const double middle = (decode(to, low) + decode(to, low + 1)) / 2;
-      for (const double x : {middle, std::nextafter(middle, HUGE_VAL), std::nextafter(middle, -HUGE_VAL), -middle,
-                             std::nextafter(-middle, -HUGE_VAL)}) {
-        EXPECT_EQ(cast_to(DType::f64, to, encode(DType::f64, x)), encode(to, x)) << x << " to " << name(to);
+      for (const double x :
+           {middle, std::nextafter(middle, HUGE_VAL), std::nextafter(middle, -HUGE_VAL), -middle,
+            std::nextafter(-middle, -HUGE_VAL)}) {
+        EXPECT_EQ(cast_to(DType::f64, to, encode(DType::f64, x)), encode(to, x))
+            << x << " to " << name(to);
       }
       const auto number = static_cast<i64>(generator()) >> (generator() % 60);
-      EXPECT_EQ(cast_to(DType::i64, to, encode(DType::i64, number)), encode(to, number)) << number << " to " << name(to);
+      EXPECT_EQ(cast_to(DType::i64, to, encode(DType::i64, number)), encode(to, number))
+          << number << " to " << name(to);
       const auto narrow = static_cast<i64>(static_cast<i32>(number));
-      EXPECT_EQ(cast_to(DType::i32, to, encode(DType::i32, narrow)), encode(to, narrow)) << narrow << " to " << name(to);
+      EXPECT_EQ(cast_to(DType::i32, to, encode(DType::i32, narrow)), encode(to, narrow))
+          << narrow << " to " << name(to);
       const u64 big = generator() >> (generator() % 60);
-      EXPECT_EQ(cast_to(DType::u64, to, encode(DType::u64, big)), encode(to, big)) << big << " to " << name(to);
+      EXPECT_EQ(cast_to(DType::u64, to, encode(DType::u64, big)), encode(to, big))
+          << big << " to " << name(to);
     }
   }
 }

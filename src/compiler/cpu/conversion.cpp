@@ -1,8 +1,11 @@
 #include "compiler/cpu/conversion.hpp"
 
+#include <cmath>
+
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DerivedTypes.h>
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/TargetParser/Triple.h>
 
 namespace teeny::compiler::cpu {
 
@@ -48,6 +51,41 @@ Value* sticky_double(Builder& builder, Value* value, bool is_signed) {
 
 Value* float_to_narrow(Builder& builder, DType to, Value* value) {
   return to == DType::f16 ? float_to_half(builder, value) : float_to_bfloat(builder, value);
+}
+
+bool is_x86(Builder& builder) {
+  return llvm::Triple(builder.GetInsertBlock()->getModule()->getTargetTriple()).isX86();
+}
+
+/// Vectors of floats to integers of at most 32 bits, saturating, NaN to 0. LLVM's own saturating
+/// conversion takes vectors apart on x86.
+Value* saturate(Builder& builder, DType from, DType to, Value* value, llvm::Type* type) {
+  const bool is_signed = is_signed_int(to);
+  const int bits = bits_of(to);
+  // What lies beyond the greatest float that fits is put right afterwards.
+  const double above = std::ldexp(1.0, is_signed ? bits - 1 : bits);
+  const int precision = from == DType::f32 ? 24 : 53;
+  const bool exact = (is_signed ? bits - 1 : bits) <= precision;
+  const double high = exact ? above - 1 : above - std::ldexp(above, -precision);
+  const double low = is_signed ? -above : 0.0;
+  const auto constant = [&](double v) { return llvm::ConstantFP::get(value->getType(), v); };
+  Value* clamped = builder.CreateSelect(builder.CreateFCmpOGT(value, constant(low)), value,
+                                        constant(low));  // NaN becomes the lowest
+  clamped =
+      builder.CreateSelect(builder.CreateFCmpOLT(clamped, constant(high)), clamped, constant(high));
+  llvm::Type* wide = shaped(builder.getInt32Ty(), value);
+  Value* integer = is_signed || bits < 32 ? builder.CreateFPToSI(clamped, wide)
+                                          : builder.CreateFPToUI(clamped, wide);
+  if (!exact) {
+    const std::uint64_t greatest = is_signed ? 0x7fffffff : 0xffffffff;
+    integer = builder.CreateSelect(builder.CreateFCmpOGE(value, constant(above)),
+                                   llvm::ConstantInt::get(wide, greatest), integer);
+  }
+  if (is_signed) {
+    integer = builder.CreateSelect(builder.CreateFCmpUNO(value, value),
+                                   llvm::Constant::getNullValue(wide), integer);
+  }
+  return builder.CreateTrunc(integer, type);
 }
 
 Value* integer_to_float(Builder& builder, DType from, DType to, Value* value) {
@@ -172,6 +210,10 @@ Value* emit_cast(Builder& builder, DType from, DType to, Value* value) {
   if (from == DType::bf16)
     return emit_cast(builder, DType::f32, to, bfloat_to_float(builder, value));
   if (is_int(to)) {
+    if (const auto* vector = llvm::dyn_cast<llvm::VectorType>(value->getType());
+        vector != nullptr && bits_of(to) <= 32 && is_x86(builder)) {
+      return saturate(builder, from, to, value, type);
+    }
     const auto id = is_signed_int(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
     return builder.CreateIntrinsic(id, {type, value->getType()}, {value});
   }

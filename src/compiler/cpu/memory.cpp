@@ -99,6 +99,15 @@ Lanes Lowering::load(const Op& op, const PointRef& point) {
       picks[static_cast<std::size_t>(lane)] = lane * static_cast<int>(stride);
     }
     loaded = builder_.CreateShuffleVector(builder_.CreateAlignedLoad(span, first(), align), picks);
+  } else if (pointer.start != nullptr && enabled == nullptr) {
+    loaded = llvm::PoisonValue::get(vector);
+    Value* address = first();
+    for (std::size_t lane = 0; lane < pointer.steps.size(); ++lane) {
+      Value* place =
+          builder_.CreateGEP(memory, address, index(pointer.steps[lane] - pointer.steps[0]));
+      loaded = builder_.CreateInsertElement(loaded,
+                                            builder_.CreateAlignedLoad(memory, place, align), lane);
+    }
   } else {
     if (enabled == nullptr) {
       enabled = llvm::Constant::getAllOnesValue(with_lanes(builder_.getInt1Ty(), lanes));
@@ -144,14 +153,25 @@ void Lowering::store_elements(const Op& op, const PointRef& point, Value* enable
     builder_.CreateAlignedStore(elements, pointer.uniform, align);
     return;
   }
-  if (stride_of(pointer) == 1) {
+  llvm::Type* memory = memory_type(module_.getContext(), type);
+  Value* first = nullptr;
+  if (pointer.start != nullptr) {
     Value* start = builder_.CreateAdd(pointer.start, index(pointer.steps[0]));
-    Value* address =
-        builder_.CreateGEP(memory_type(module_.getContext(), type), pointer.pointer, start);
+    first = builder_.CreateGEP(memory, pointer.pointer, start);
+  }
+  if (stride_of(pointer) == 1) {
     if (enabled != nullptr) {
-      builder_.CreateMaskedStore(elements, address, align, enabled);
+      builder_.CreateMaskedStore(elements, first, align, enabled);
     } else {
-      builder_.CreateAlignedStore(elements, address, align);
+      builder_.CreateAlignedStore(elements, first, align);
+    }
+    return;
+  }
+  if (first != nullptr && enabled == nullptr) {
+    for (std::size_t lane = 0; lane < pointer.steps.size(); ++lane) {
+      Value* place =
+          builder_.CreateGEP(memory, first, index(pointer.steps[lane] - pointer.steps[0]));
+      builder_.CreateAlignedStore(builder_.CreateExtractElement(elements, lane), place, align);
     }
     return;
   }

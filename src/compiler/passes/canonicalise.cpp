@@ -5,6 +5,7 @@
 
 #include "compiler/passes/evaluate.hpp"
 #include "compiler/passes/passes.hpp"
+
 #include "teeny/ir/verify.hpp"
 
 namespace teeny::compiler {
@@ -18,15 +19,16 @@ using ir::Type;
 using ir::ValueId;
 
 bool is_pure(const Op& op) {
-  return op.code != Opcode::yield && !ir::reads_memory(op) && !ir::writes_memory(op) && op.code != Opcode::load &&
-         op.code != Opcode::load_view;
+  return op.code != Opcode::yield && !ir::reads_memory(op) && !ir::writes_memory(op) &&
+         op.code != Opcode::load && op.code != Opcode::load_view;
 }
 
 /// Forward over the kernel: folds constants, applies identities that are exact in every bit, and
 /// replaces an operation by an equal one that dominates it.
 class Simplifier {
  public:
-  explicit Simplifier(Kernel& kernel) : kernel_(kernel), replacement_(kernel.values.size()), constant_(kernel.values.size()) {
+  explicit Simplifier(Kernel& kernel)
+      : kernel_(kernel), replacement_(kernel.values.size()), constant_(kernel.values.size()) {
     for (std::size_t i = 0; i < replacement_.size(); ++i) replacement_[i] = static_cast<ValueId>(i);
   }
 
@@ -70,7 +72,9 @@ class Simplifier {
   }
 
   [[nodiscard]] const Type& type(ValueId value) const { return kernel_.values[value]; }
-  [[nodiscard]] bool is_constant(ValueId value) const { return constant_[value].has_value() && !type(value).pointer; }
+  [[nodiscard]] bool is_constant(ValueId value) const {
+    return constant_[value].has_value() && !type(value).pointer;
+  }
   [[nodiscard]] bool is(ValueId value, double number) const {
     return is_constant(value) && *constant_[value] == encode(type(value).dtype, number);
   }
@@ -124,13 +128,15 @@ class Simplifier {
       case Opcode::offset:
         if (is(operand(1), 0)) return operand(0);
         return std::nullopt;
-      default: return std::nullopt;
+      default:
+        return std::nullopt;
     }
   }
 
   [[nodiscard]] std::optional<ValueId> absorb(ValueId a, ValueId b) const {
     if (a == b) return a;
-    const std::uint64_t ones = type(a).dtype == DType::boolean ? 1 : encode(type(a).dtype, static_cast<u64>(~u64{0}));
+    const std::uint64_t ones =
+        type(a).dtype == DType::boolean ? 1 : encode(type(a).dtype, static_cast<u64>(~u64{0}));
     for (const auto& [one, other] : {std::pair{a, b}, std::pair{b, a}}) {
       if (!is_constant(one)) continue;
       if (*constant_[one] == ones) return other;
@@ -152,7 +158,8 @@ class Simplifier {
       bits.push_back(*constant_[operand]);
     }
     const DType from = type(op.operands.back()).dtype;
-    if (const auto value = evaluate(op, from, type(op.results[0]).dtype, bits)) become_constant(op, *value);
+    if (const auto value = evaluate(op, from, type(op.results[0]).dtype, bits))
+      become_constant(op, *value);
   }
 
   static void become_constant(Op& op, std::uint64_t bits) {
@@ -168,7 +175,9 @@ class Simplifier {
     const bool load = op.code == Opcode::load || op.code == Opcode::load_view;
     if (op.results.empty() || (!load && !is_pure(op))) return false;
     std::string key;
-    const auto put = [&key](std::uint64_t number) { key.append(reinterpret_cast<const char*>(&number), sizeof number); };
+    const auto put = [&key](std::uint64_t number) {
+      key.append(reinterpret_cast<const char*>(&number), sizeof number);
+    };
     put(static_cast<std::uint64_t>(op.code));
     put(op.bits);
     put(static_cast<std::uint64_t>(op.index));
@@ -182,7 +191,8 @@ class Simplifier {
     for (const ValueId result : op.results) key += ir::to_string(type(result)) + ";";
     for (const Known& scope : scopes_) {
       if (const auto found = scope.find(key); found != scope.end()) {
-        for (std::size_t i = 0; i < op.results.size(); ++i) replacement_[op.results[i]] = found->second[i];
+        for (std::size_t i = 0; i < op.results.size(); ++i)
+          replacement_[op.results[i]] = found->second[i];
         return true;
       }
     }
@@ -210,7 +220,8 @@ void hoist(Block& block) {
       std::unordered_set<ValueId> inside(body.arguments.begin(), body.arguments.end());
       std::vector<Op> stays;
       for (Op& inner : body.ops) {
-        const bool free = std::none_of(inner.operands.begin(), inner.operands.end(), [&](ValueId v) { return inside.contains(v); });
+        const bool free = std::none_of(inner.operands.begin(), inner.operands.end(),
+                                       [&](ValueId v) { return inside.contains(v); });
         if (free && inner.regions.empty() && is_pure(inner)) {
           result.push_back(std::move(inner));
         } else {
@@ -229,7 +240,8 @@ void hoist(Block& block) {
 void sweep(Block& block, std::unordered_set<ValueId>& live) {
   std::vector<Op> kept;
   for (auto op = block.ops.rbegin(); op != block.ops.rend(); ++op) {
-    const bool used = std::any_of(op->results.begin(), op->results.end(), [&](ValueId v) { return live.contains(v); });
+    const bool used = std::any_of(op->results.begin(), op->results.end(),
+                                  [&](ValueId v) { return live.contains(v); });
     if (!used && op->code != Opcode::yield && !ir::writes_memory(*op)) continue;
     for (Block& region : op->regions) sweep(region, live);
     live.insert(op->operands.begin(), op->operands.end());

@@ -1,5 +1,6 @@
 #include "compiler/passes/math_functions.hpp"
 #include "compiler/passes/passes.hpp"
+
 #include "teeny/ir/rewrite.hpp"
 
 namespace teeny::compiler {
@@ -15,18 +16,30 @@ bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; 
 /// Functions of f32 and f64 that no backend has as an instruction of one meaning everywhere.
 std::optional<Expr> expand(const Op& op, Expr x) {
   switch (op.code) {
-    case Opcode::exp: return exp_of(x);
-    case Opcode::exp2: return exp2_of(x);
-    case Opcode::log: return log_of(x);
-    case Opcode::log2: return log2_of(x);
-    case Opcode::sin: return sin_of(x);
-    case Opcode::cos: return cos_of(x);
-    case Opcode::tanh: return tanh_of(x);
-    case Opcode::sigmoid: return sigmoid_of(x);
-    case Opcode::erf: return erf_of(x);
-    case Opcode::rsqrt: return rsqrt_of(x);
-    case Opcode::rem: return fmod_of(x, Expr(x.builder(), op.operands[1]));
-    default: return std::nullopt;
+    case Opcode::exp:
+      return exp_of(x);
+    case Opcode::exp2:
+      return exp2_of(x);
+    case Opcode::log:
+      return log_of(x);
+    case Opcode::log2:
+      return log2_of(x);
+    case Opcode::sin:
+      return sin_of(x);
+    case Opcode::cos:
+      return cos_of(x);
+    case Opcode::tanh:
+      return tanh_of(x);
+    case Opcode::sigmoid:
+      return sigmoid_of(x);
+    case Opcode::erf:
+      return erf_of(x);
+    case Opcode::rsqrt:
+      return rsqrt_of(x);
+    case Opcode::rem:
+      return fmod_of(x, Expr(x.builder(), op.operands[1]));
+    default:
+      return std::nullopt;
   }
 }
 
@@ -63,23 +76,26 @@ std::optional<Expr> in_f32(Builder& b, const Op& op, DType half) {
 }  // namespace
 
 ir::Kernel expand_math(const ir::Kernel& kernel) {
-  return ir::rewrite(kernel, [&](Builder& b, const Op& op, const Op& original) -> std::optional<std::vector<ValueId>> {
-    if (!ir::is_elementwise(op.code) || op.code == Opcode::select || op.code == Opcode::bitcast || op.code == Opcode::offset) {
-      return std::nullopt;
-    }
-    const Expr x(b, op.operands[0]);
-    const DType dtype = x.type().dtype;
-    std::optional<Expr> result;
-    if (op.code == Opcode::cast) {
-      result = expand_cast(x, kernel.type(original.results[0]).dtype);
-    } else if (is_half(dtype)) {
-      result = in_f32(b, op, dtype);
-    } else if (is_float(dtype)) {
-      result = expand(op, x);
-    }
-    if (!result) return std::nullopt;
-    return std::vector<ValueId>{result->value()};
-  });
+  return ir::rewrite(
+      kernel,
+      [&](Builder& b, const Op& op, const Op& original) -> std::optional<std::vector<ValueId>> {
+        if (!ir::is_elementwise(op.code) || op.code == Opcode::select ||
+            op.code == Opcode::bitcast || op.code == Opcode::offset) {
+          return std::nullopt;
+        }
+        const Expr x(b, op.operands[0]);
+        const DType dtype = x.type().dtype;
+        std::optional<Expr> result;
+        if (op.code == Opcode::cast) {
+          result = expand_cast(x, kernel.type(original.results[0]).dtype);
+        } else if (is_half(dtype)) {
+          result = in_f32(b, op, dtype);
+        } else if (is_float(dtype)) {
+          result = expand(op, x);
+        }
+        if (!result) return std::nullopt;
+        return std::vector<ValueId>{result->value()};
+      });
 }
 
 }  // namespace teeny::compiler

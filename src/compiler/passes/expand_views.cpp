@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "compiler/passes/passes.hpp"
+
 #include "teeny/ir/rewrite.hpp"
 
 namespace teeny::compiler {
@@ -53,8 +54,9 @@ Access address(Builder& b, const ViewOperands& view, const Shape& shape) {
     const ValueId step = b.cast(b.arange(0, shape[d]), DType::i64);
     const ValueId at = b.binary(Opcode::add, step, b.broadcast(view.offset(d), line));
     const ValueId zero = b.constant(Type::tile(DType::i64, line), 0);
-    const ValueId within = b.binary(Opcode::bit_and, b.compare(ir::Predicate::ge, at, zero),
-                                    b.compare(ir::Predicate::lt, at, b.broadcast(view.extent(d), line)));
+    const ValueId within =
+        b.binary(Opcode::bit_and, b.compare(ir::Predicate::ge, at, zero),
+                 b.compare(ir::Predicate::lt, at, b.broadcast(view.extent(d), line)));
     const ValueId along = b.binary(Opcode::mul, step, b.broadcast(view.stride(d), line));
     const ValueId spread_within = spread(b, within, d, shape);
     const ValueId spread_along = spread(b, along, d, shape);
@@ -68,20 +70,23 @@ Access address(Builder& b, const ViewOperands& view, const Shape& shape) {
 }  // namespace
 
 ir::Kernel expand_views(const ir::Kernel& kernel) {
-  return ir::rewrite(kernel, [&](Builder& b, const Op& op, const Op& original) -> std::optional<std::vector<ValueId>> {
-    if (op.code == Opcode::load_view) {
-      const Type type = kernel.type(original.results[0]);
-      const Access at = address(b, ViewOperands(op, type.shape.size()), type.shape);
-      return std::vector<ValueId>{b.load(at.pointers, at.inside, b.constant(type, op.bits), op.cache)};
-    }
-    if (op.code == Opcode::store_view) {
-      const Shape shape = b.type(op.operands.back()).shape;
-      const Access at = address(b, ViewOperands(op, shape.size()), shape);
-      b.store(at.pointers, op.operands.back(), at.inside, op.cache);
-      return std::vector<ValueId>{};
-    }
-    return std::nullopt;
-  });
+  return ir::rewrite(
+      kernel,
+      [&](Builder& b, const Op& op, const Op& original) -> std::optional<std::vector<ValueId>> {
+        if (op.code == Opcode::load_view) {
+          const Type type = kernel.type(original.results[0]);
+          const Access at = address(b, ViewOperands(op, type.shape.size()), type.shape);
+          return std::vector<ValueId>{
+              b.load(at.pointers, at.inside, b.constant(type, op.bits), op.cache)};
+        }
+        if (op.code == Opcode::store_view) {
+          const Shape shape = b.type(op.operands.back()).shape;
+          const Access at = address(b, ViewOperands(op, shape.size()), shape);
+          b.store(at.pointers, op.operands.back(), at.inside, op.cache);
+          return std::vector<ValueId>{};
+        }
+        return std::nullopt;
+      });
 }
 
 }  // namespace teeny::compiler

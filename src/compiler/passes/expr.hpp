@@ -16,7 +16,9 @@ class Expr {
   [[nodiscard]] const ir::Type& type() const { return builder_->type(value_); }
 
   /// A constant of this value's shape and of `dtype` (its own when not given).
-  [[nodiscard]] Expr number(double number) const { return bits(teeny::encode(type().dtype, number)); }
+  [[nodiscard]] Expr number(double number) const {
+    return bits(teeny::encode(type().dtype, number));
+  }
   [[nodiscard]] Expr integer(DType dtype, i64 number) const {
     return {*builder_, builder_->constant(type().with_dtype(dtype), teeny::encode(dtype, number))};
   }
@@ -25,7 +27,9 @@ class Expr {
 
   [[nodiscard]] Expr cast(DType to) const { return {*builder_, builder_->cast(value_, to)}; }
   [[nodiscard]] Expr bitcast(DType to) const { return {*builder_, builder_->bitcast(value_, to)}; }
-  [[nodiscard]] Expr unary(ir::Opcode code) const { return {*builder_, builder_->unary(code, value_)}; }
+  [[nodiscard]] Expr unary(ir::Opcode code) const {
+    return {*builder_, builder_->unary(code, value_)};
+  }
   [[nodiscard]] Expr binary(ir::Opcode code, Expr other) const {
     return {*builder_, builder_->binary(code, value_, other.value_)};
   }

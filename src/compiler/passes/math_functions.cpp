@@ -12,33 +12,60 @@ using ir::Opcode;
 /// What differs between f32 and f64.
 struct Format {
   DType dtype;
-  DType bits;           ///< signed integer of the same width
-  int mantissa;         ///< stored bits of the significand
+  DType bits;    ///< signed integer of the same width
+  int mantissa;  ///< stored bits of the significand
   int bias;
-  int exp_terms;        ///< of (e^r - 1 - r) / r^2 on |r| <= ln(2)/2
-  int log_terms;        ///< of the series of atanh
+  int exp_terms;  ///< of (e^r - 1 - r) / r^2 on |r| <= ln(2)/2
+  int log_terms;  ///< of the series of atanh
   int sin_terms, cos_terms;
-  double exp_low, exp_high;    ///< beyond these exp is 0 or infinity
+  double exp_low, exp_high;  ///< beyond these exp is 0 or infinity
   double exp2_low, exp2_high;
-  double tanh_one;             ///< from here on tanh rounds to 1
+  double tanh_one;                      ///< from here on tanh rounds to 1
   double ln2[2], log2e[2], half_pi[3];  ///< each the sum of parts of this format, largest first
 };
 
-constexpr Format f32_format = {DType::f32, DType::i32, 23, 127, 6, 5, 4, 5, -104.0, 89.0, -151.0, 129.0, 10.0,
-                               {0.69314718246459961, -1.9046542121259336e-9},
-                               {1.4426950216293335, 1.9259630335000111e-8},
-                               {1.5707963705062866, -4.3711388286737929e-8, -1.7151245100058819e-15}};
-constexpr Format f64_format = {DType::f64, DType::i64, 52, 1023, 12, 11, 8, 9, -746.0, 710.0, -1076.0, 1025.0, 22.0,
-                               {0.693147180559945286226764, 2.319046813846299558417771e-17},
-                               {1.442695040888963387004651, 2.035527374093103311102109e-17},
-                               {1.570796326794896557998982, 6.12323399573676603586882e-17, -1.497384904859169832943508e-33}};
+constexpr Format f32_format = {
+    DType::f32,
+    DType::i32,
+    23,
+    127,
+    6,
+    5,
+    4,
+    5,
+    -104.0,
+    89.0,
+    -151.0,
+    129.0,
+    10.0,
+    {0.69314718246459961, -1.9046542121259336e-9},
+    {1.4426950216293335, 1.9259630335000111e-8},
+    {1.5707963705062866, -4.3711388286737929e-8, -1.7151245100058819e-15}};
+constexpr Format f64_format = {
+    DType::f64,
+    DType::i64,
+    52,
+    1023,
+    12,
+    11,
+    8,
+    9,
+    -746.0,
+    710.0,
+    -1076.0,
+    1025.0,
+    22.0,
+    {0.693147180559945286226764, 2.319046813846299558417771e-17},
+    {1.442695040888963387004651, 2.035527374093103311102109e-17},
+    {1.570796326794896557998982, 6.12323399573676603586882e-17, -1.497384904859169832943508e-33}};
 
 const Format& format_of(Expr x) { return x.type().dtype == DType::f64 ? f64_format : f32_format; }
 
 /// Horner's rule, highest coefficient first to be applied, all by fma; coefficients lowest first.
 Expr polynomial(Expr x, std::span<const double> coefficients) {
   Expr sum = x.number(coefficients.back());
-  for (std::size_t i = coefficients.size() - 1; i-- > 0;) sum = fma(sum, x, x.number(coefficients[i]));
+  for (std::size_t i = coefficients.size() - 1; i-- > 0;)
+    sum = fma(sum, x, x.number(coefficients[i]));
   return sum;
 }
 
@@ -52,7 +79,8 @@ Expr power_of_two(const Format& f, Expr n) {
   return ((n + n.integer(f.bits, f.bias)) << n.integer(f.bits, f.mantissa)).bitcast(f.dtype);
 }
 
-/// p * 2^n; in two steps, so that n may reach beyond the normal range and subnormal results round once.
+/// p * 2^n; in two steps, so that n may reach beyond the normal range and subnormal results round
+/// once.
 Expr scale(const Format& f, Expr p, Expr n) {
   const Expr half = n >> n.integer(f.bits, 1);
   return p * power_of_two(f, half) * power_of_two(f, n - half);
@@ -224,30 +252,35 @@ Expr sigmoid_of(Expr x) {
 Expr erf_of(Expr x) {
   const Format& f = format_of(x);
   // Taylor series below 1: 2/sqrt(pi) sum (-1)^n x^(2n+1) / (n! (2n+1)).
-  constexpr double taylor[] = {1.128379167095512573896,     -0.3761263890318375246321,    0.1128379167095512573896,
-                               -0.02686617064513125175943,  0.005223977625442187842112,   -0.0008548327023450852832547,
-                               0.0001205533298178966425103, -0.00001492565035840625097746, 0.000001646211436588924740161,
-                               -1.636584469123492431739e-7, 1.480719281587921723955e-8,   -1.229055530171792735298e-9,
-                               9.42275906465041097062e-11,  -6.711366855164110377935e-12, 4.463224263286477344932e-13,
-                               -2.783516207210921354904e-14, 1.634261409536715189432e-15, -9.063970842808672479203e-17,
-                               4.763348040515068119702e-18, -2.378459885277429425492e-19};
-  // Above: 1 - e^(-x^2) erfcx(x), with erfcx a polynomial in u, the affine image on [-1, 1] of 1 / (1 + x/2)
-  // over [1, end]; interpolated at Chebyshev points in 50 digits, relative error 2^-30 and 2^-58.
-  constexpr double tail32[] = {0.255395676251903354,      0.14239528253811434,        0.0268509123434138281,
-                               0.00292513049157531451,    0.0000460758191518890092,   -0.0000287854132246911834,
-                               -1.14758569773471301e-6,   4.31714510327971456e-7};
-  constexpr double tail64[] = {0.2214295402299318064619,     0.1618935680410249828102,      0.03856057042518240663335,
-                               0.00558881628183957358419,    0.0001971391777283486945671,   -0.00008079220426243645129639,
-                               -0.000007340517941415228275527, 0.000001979561815853977380089, 1.634993861464746728376e-7,
-                               -7.005318546704507298468e-8,  -5.88631643886698641116e-10,   2.624002410316086444339e-9,
-                               -2.686673727909544878083e-10, -7.360635504868663342118e-11,  2.211654530754847030659e-11,
-                               -1.391934782638739734969e-13, -9.321424201169892245569e-13,  1.449564311341957890538e-13};
+  constexpr double taylor[] = {
+      1.128379167095512573896,      -0.3761263890318375246321,     0.1128379167095512573896,
+      -0.02686617064513125175943,   0.005223977625442187842112,    -0.0008548327023450852832547,
+      0.0001205533298178966425103,  -0.00001492565035840625097746, 0.000001646211436588924740161,
+      -1.636584469123492431739e-7,  1.480719281587921723955e-8,    -1.229055530171792735298e-9,
+      9.42275906465041097062e-11,   -6.711366855164110377935e-12,  4.463224263286477344932e-13,
+      -2.783516207210921354904e-14, 1.634261409536715189432e-15,   -9.063970842808672479203e-17,
+      4.763348040515068119702e-18,  -2.378459885277429425492e-19};
+  // Above: 1 - e^(-x^2) erfcx(x), with erfcx a polynomial in u, the affine image on [-1, 1] of 1 /
+  // (1 + x/2) over [1, end]; interpolated at Chebyshev points in 50 digits, relative error 2^-30
+  // and 2^-58.
+  constexpr double tail32[] = {0.255395676251903354,     0.14239528253811434,
+                               0.0268509123434138281,    0.00292513049157531451,
+                               0.0000460758191518890092, -0.0000287854132246911834,
+                               -1.14758569773471301e-6,  4.31714510327971456e-7};
+  constexpr double tail64[] = {
+      0.2214295402299318064619,       0.1618935680410249828102,      0.03856057042518240663335,
+      0.00558881628183957358419,      0.0001971391777283486945671,   -0.00008079220426243645129639,
+      -0.000007340517941415228275527, 0.000001979561815853977380089, 1.634993861464746728376e-7,
+      -7.005318546704507298468e-8,    -5.88631643886698641116e-10,   2.624002410316086444339e-9,
+      -2.686673727909544878083e-10,   -7.360635504868663342118e-11,  2.211654530754847030659e-11,
+      -1.391934782638739734969e-13,   -9.321424201169892245569e-13,  1.449564311341957890538e-13};
   const bool wide = f.dtype == DType::f64;
   const double end = wide ? 6.0 : 4.0;
   const double slope = wide ? 4.8 : 6.0;
   const double shift = wide ? 2.2 : 3.0;
   const std::span<const double> near_terms(taylor, wide ? std::size(taylor) : 12);
-  const std::span<const double> tail_terms = wide ? std::span<const double>(tail64) : std::span<const double>(tail32);
+  const std::span<const double> tail_terms =
+      wide ? std::span<const double>(tail64) : std::span<const double>(tail32);
 
   const Expr a = absolute(x);
   const Expr low = least(a, x.number(1));
@@ -268,10 +301,12 @@ Expr fmod_of(Expr x, Expr y) {
   const DType wide = DType::u64;
   const DType own = f.dtype == DType::f64 ? DType::u64 : DType::u32;
   ir::Builder& b = x.builder();
-  // |x| = mx 2^ex, |y| = my 2^ey over integers; mx 2^(ex - ey) mod my, as many bits of the shift at a time
-  // as fit in 64.
+  // |x| = mx 2^ex, |y| = my 2^ey over integers; mx 2^(ex - ey) mod my, as many bits of the shift at
+  // a time as fit in 64.
   const auto field = [&](Expr v) { return absolute(v).bitcast(own).cast(wide); };
-  const auto exponent = [&](Expr bits) { return greatest(bits >> bits.integer(wide, f.mantissa), bits.integer(wide, 1)); };
+  const auto exponent = [&](Expr bits) {
+    return greatest(bits >> bits.integer(wide, f.mantissa), bits.integer(wide, 1));
+  };
   const auto significand = [&](Expr bits) {
     const Expr fraction = bits & bits.integer(wide, (i64{1} << f.mantissa) - 1);
     const Expr hidden = (bits >> bits.integer(wide, f.mantissa)) == bits.integer(wide, 0);
@@ -288,13 +323,14 @@ Expr fmod_of(Expr x, Expr y) {
   const Expr distance = (ex > ey).choose(ex - ey, ex.integer(wide, 0));
   const ir::Type count = ir::Type::scalar(DType::i32);
   const auto scalar = [&](i64 value) { return b.constant(count, encode(DType::i32, value)); };
-  const auto results = b.fold(scalar(0), scalar((widest + chunk - 1) / chunk), scalar(1), {first.value(), distance.value()},
-                              [&](const ir::Builder::Values& state) {
-                                const Expr rest(b, state[1]);
-                                const Expr left(b, state[2]);
-                                const Expr step = least(left, left.integer(wide, chunk));
-                                return ir::Builder::Values{((rest << step) % my).value(), (left - step).value()};
-                              });
+  const auto results =
+      b.fold(scalar(0), scalar((widest + chunk - 1) / chunk), scalar(1),
+             {first.value(), distance.value()}, [&](const ir::Builder::Values& state) {
+               const Expr rest(b, state[1]);
+               const Expr left(b, state[2]);
+               const Expr step = least(left, left.integer(wide, chunk));
+               return ir::Builder::Values{((rest << step) % my).value(), (left - step).value()};
+             });
   const Expr magnitude(b, results[0]);
   const Expr power = ey.cast(f.bits) - x.integer(f.bits, f.bias + f.mantissa);
   const Expr folded = with_sign(f, scale(f, magnitude.cast(f.dtype), power), x);
@@ -319,7 +355,8 @@ Expr integer_to_f64_odd(Expr x) {
   if (size_of(dtype) < 8) return x.cast(DType::f64);
   // 53 bits hold all but the lowest eleven: those only leave a mark.
   const Expr dropped = x & x.integer(dtype, 0x7ff);
-  const Expr mark = (dropped == x.integer(dtype, 0)).choose(x.integer(dtype, 0), x.integer(dtype, 0x800));
+  const Expr mark =
+      (dropped == x.integer(dtype, 0)).choose(x.integer(dtype, 0), x.integer(dtype, 0x800));
   const Expr marked = (x ^ dropped) | mark;
   const Expr limit = x.integer(dtype, i64{1} << 53);
   Expr small = x < limit;

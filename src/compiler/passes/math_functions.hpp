@@ -5,10 +5,11 @@
 namespace teeny::compiler {
 
 /// Elementary functions of f32 and f64 values as arithmetic of the tile IR: what every backend
-/// computes, in the same order, and so the same bits. Every function takes and gives NaN, infinities,
-/// zeros of both signs and subnormals as C's does. Largest error in ulp, measured by
-/// tests/compiler/math_test.cpp: exp, exp2, log, log2 2; tanh, sigmoid, erf, sin, cos 3 (f64: 4). sin and
-/// cos reduce their argument in three steps: relative accuracy holds up to |x| = 1e5 and is lost above.
+/// computes, in the same order, and so the same bits. Every function takes and gives NaN,
+/// infinities, zeros of both signs and subnormals as C's does. Largest error in ulp, measured by
+/// tests/compiler/math_test.cpp: exp, exp2, log, log2 2; tanh, sigmoid, erf, sin, cos 3 (f64: 4).
+/// sin and cos reduce their argument in three steps: relative accuracy holds up to |x| = 1e5 and is
+/// lost above.
 [[nodiscard]] Expr exp_of(Expr x);
 [[nodiscard]] Expr exp2_of(Expr x);
 [[nodiscard]] Expr log_of(Expr x);
