@@ -136,7 +136,8 @@ std::vector<int> Strides::memory_order(ValueId pointer) const {
     if (step == 1 || step == -1) return 0;
     return step == 0 ? 2 : 1;
   };
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return rank(a) < rank(b); });
+  std::sort(order.begin(), order.end(),
+            [&](int a, int b) { return rank(a) != rank(b) ? rank(a) < rank(b) : a > b; });
   return order;
 }
 
