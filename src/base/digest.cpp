@@ -90,6 +90,8 @@ void Sha256::block(const std::uint8_t* data) noexcept {
 }
 
 Sha256& Sha256::update(std::string_view bytes) noexcept {
+  // An empty view may point nowhere, and nothing may be copied from there, not even nothing.
+  if (bytes.empty()) return *this;
   const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
   std::size_t count = bytes.size();
   std::size_t held = static_cast<std::size_t>(length_ % 64);

@@ -41,6 +41,12 @@ TEST(Sha256, FieldsCannotRunTogether) {
             Sha256().update("\x8\x7\x6\x5\x4\x3\x2\x1").hex());
 }
 
+TEST(Sha256, AnEmptyViewOfNothingChangesNothing) {
+  const std::string abc = Sha256().update("abc").hex();
+  EXPECT_EQ(Sha256().update("a").update(std::string_view()).update("bc").hex(), abc);
+  EXPECT_EQ(Sha256().field(std::string_view()).hex(), Sha256().field("").hex());
+}
+
 TEST(Sha256, Files) {
   const TemporaryDirectory directory;
   const std::string bytes(700'001, '\3');
