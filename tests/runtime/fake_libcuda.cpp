@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <set>
 #include <string>
 
 #include <fcntl.h>
@@ -40,6 +42,10 @@ struct Function {
   int shared = 48 * 1024;
   int threads = 0;  // of .reqntid, 0: any
 };
+
+// Code belongs to the driver, which gives it back when the process ends, unloaded or not.
+std::set<std::unique_ptr<Module>> modules;
+std::set<std::unique_ptr<Function>> functions;
 
 constexpr int invalid_value = 1;
 constexpr int no_device = 100;
@@ -170,7 +176,7 @@ EXPORT int cuModuleLoadDataEx(void** module, const void* image, unsigned count, 
     if (target == 0) return invalid_image;
     if (target != capability) return no_binary;
     note("machine code " + std::to_string(target));
-    *module = new Module{std::string(bytes)};
+    *module = modules.insert(std::make_unique<Module>(Module{std::string(bytes)})).first->get();
     return 0;
   }
   if (number("CUDA_DISABLE_PTX_JIT", 0) == 1) return jit_disabled;
@@ -190,17 +196,17 @@ EXPORT int cuModuleLoadDataEx(void** module, const void* image, unsigned count, 
     return invalid_ptx;
   }
   note("ptx " + std::to_string(target));
-  *module = new Module{text};
+  *module = modules.insert(std::make_unique<Module>(Module{text})).first->get();
   return 0;
 }
 EXPORT int cuModuleUnload(void* module) {
-  delete static_cast<Module*>(module);
+  std::erase_if(modules, [&](const auto& held) { return held.get() == module; });
   return 0;
 }
 EXPORT int cuModuleGetFunction(void** function, void* module, const char* name) {
   const std::string& code = static_cast<Module*>(module)->code;
   if (code.find(name) == std::string::npos) return not_found;
-  *function = new Function{name};
+  *function = functions.insert(std::make_unique<Function>(Function{name})).first->get();
   return 0;
 }
 EXPORT int cuFuncSetAttribute(void* function, int attribute, int value) {
