@@ -13,8 +13,8 @@ ArtifactKind parse_kind(const std::string& text) {
   for (const auto kind : {ArtifactKind::ptx, ArtifactKind::cubin, ArtifactKind::shared_object}) {
     if (text == extension(kind)) return kind;
   }
-  throw Error(ErrorKind::input, "an artifact's description names the unknown kind '" + text + "'",
-              "Compile the kernel again.");
+  throw Error(ErrorKind::input, "an artifact's description names the unknown kind \"" + text + "\"",
+              "compile the kernel again");
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ std::string info_to_json(const ArtifactInfo& info) {
 ArtifactInfo info_from_json(std::string_view text) {
   const auto bad = [](const std::string& why) {
     return Error(ErrorKind::input, "an artifact's description cannot be read: " + why,
-                 "Compile the kernel again.");
+                 "compile the kernel again");
   };
   try {
     const json object = json::parse(text);
@@ -53,7 +53,7 @@ ArtifactInfo info_from_json(std::string_view text) {
       throw Error(ErrorKind::input,
                   "an artifact's description is of format " + std::to_string(format) +
                       "; this program reads up to " + std::to_string(artifact_info_format),
-                  "Compile it with the teeny that this program was built with.");
+                  "compile it with the teeny that this program was built with");
     }
     ArtifactInfo info;
     info.kind = parse_kind(object.at("kind").get<std::string>());
@@ -69,12 +69,12 @@ ArtifactInfo info_from_json(std::string_view text) {
     if (object.contains("capability")) {
       const auto name = object["capability"].get<std::string>();
       info.capability = Capability::parse(name);
-      if (!info.capability) throw bad("capability '" + name + "'");
+      if (!info.capability) throw bad("capability \"" + name + "\"");
     }
     if (object.contains("ptx_version")) {
       const auto name = object["ptx_version"].get<std::string>();
       info.ptx_version = PtxVersion::parse(name);
-      if (!info.ptx_version) throw bad("ptx_version '" + name + "'");
+      if (!info.ptx_version) throw bad("ptx_version \"" + name + "\"");
     }
     info.shared_bytes = object.value("shared_bytes", std::uint64_t{0});
     info.scratch_bytes = object.value("scratch_bytes", std::uint64_t{0});

@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -238,6 +240,7 @@ Artifact CompilerPool::compile(const ir::Kernel& kernel, const std::string& fing
   const auto began = Clock::now();
   const auto deadline = began + patience;
   std::optional<Frame> reply;
+  std::optional<ArtifactInfo> info;
   std::string protocol_error;
   try {
     bool ready = worker != nullptr;
@@ -247,25 +250,20 @@ Artifact CompilerPool::compile(const ir::Kernel& kernel, const std::string& fing
     }
     // A write that fails is not the news; how the child ended is.
     if (ready && worker->write(request, deadline)) reply = receive(*worker, deadline);
-  } catch (const Error& error) {
-    // Garbage where a frame should be; anything else (no such program, wrong identity) speaks for
-    // itself.
-    if (error.kind() != ErrorKind::input || !worker) {
-      state_->lose();
-      throw;
-    }
+    if (reply) info = parse_reply(reply->header);
+  } catch (const ProtocolError& error) {
     protocol_error = error.message();
-  }
-  std::optional<ArtifactInfo> info;
-  if (reply) {
-    try {
-      info = parse_reply(reply->header);
-    } catch (const Error&) {
-      // teenyc itself refused the kernel: it lives on and takes the next.
+  } catch (const Error&) {
+    // teenyc itself refused the kernel: it lives on and takes the next. Anything before a reply (no
+    // such program, wrong identity) speaks for itself.
+    if (reply) {
       state_->give_back(std::move(worker));
-      throw;
+    } else {
+      state_->lose();
     }
-  } else {
+    throw;
+  }
+  if (!info) {
     const bool late = protocol_error.empty() && Clock::now() >= deadline;
     Error error = failed(std::move(worker), location_.program, kernel.name, target.short_name(),
                          text, late, !protocol_error.empty(), protocol_error);

@@ -13,14 +13,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* check_compiler =
-    "Check that TEENYC_PATH, or the teenyc beside this program, is of the same teeny.";
-
-Error garbage(const std::string& what) {
-  return Error(ErrorKind::input, "what came over the pipe is not teenyc's protocol: " + what,
-               check_compiler);
-}
-
 void put_number(std::string& bytes, std::uint64_t value, int count) {
   for (int i = 0; i < count; ++i) bytes.push_back(static_cast<char>((value >> (8 * i)) & 0xff));
 }
@@ -53,8 +45,8 @@ std::string read_part(int descriptor, std::size_t count, const char* part) {
   std::string bytes(count, '\0');
   const std::size_t got = read_fully(descriptor, bytes.data(), count);
   if (got != count) {
-    throw garbage("a frame's " + std::string(part) + " ends after " + std::to_string(got) + " of " +
-                  std::to_string(count) + " bytes");
+    throw ProtocolError("a frame's " + std::string(part) + " ends after " + std::to_string(got) +
+                        " of " + std::to_string(count) + " bytes");
   }
   return bytes;
 }
@@ -85,7 +77,7 @@ ErrorKind parse_kind(const std::string& text) {
 
 json parse_header(std::string_view header) {
   json object = json::parse(header, nullptr, false);
-  if (!object.is_object()) throw garbage("a header that is no JSON object");
+  if (!object.is_object()) throw ProtocolError("a header that is no JSON object");
   return object;
 }
 
@@ -94,7 +86,7 @@ T field(const json& object, const char* key) {
   try {
     return object.at(key).get<T>();
   } catch (const json::exception&) {
-    throw garbage("a header without a usable field '" + std::string(key) + "'");
+    throw ProtocolError("a header without a usable field '" + std::string(key) + "'");
   }
 }
 
@@ -103,6 +95,10 @@ std::string dump(const json& object) {
 }
 
 }  // namespace
+
+ProtocolError::ProtocolError(const std::string& what)
+    : Error(ErrorKind::input, "what came over the pipe is not teenyc's protocol: " + what,
+            "let TEENYC_PATH, or the teenyc beside this program, be of the same teeny") {}
 
 std::string encode_frame(std::string_view header, std::string_view body) {
   if (header.size() > max_frame_header || body.size() > max_frame_body) {
@@ -119,13 +115,15 @@ std::string encode_frame(std::string_view header, std::string_view body) {
 }
 
 FrameSizes decode_frame_sizes(std::string_view prefix) {
-  if (prefix.size() < frame_prefix_bytes) throw garbage("a frame that ends in its first bytes");
+  if (prefix.size() < frame_prefix_bytes)
+    throw ProtocolError("a frame that ends in its first bytes");
   const FrameSizes sizes{static_cast<std::uint32_t>(get_number(prefix, 4)),
                          get_number(prefix.substr(4), 8)};
   if (sizes.header > max_frame_header || sizes.body > max_frame_body) {
-    throw garbage("a frame that announces " + std::to_string(sizes.header) + " + " +
-                  std::to_string(sizes.body) + " bytes, where " + std::to_string(max_frame_header) +
-                  " + " + std::to_string(max_frame_body) + " is the most");
+    throw ProtocolError("a frame that announces " + std::to_string(sizes.header) + " + " +
+                        std::to_string(sizes.body) + " bytes, where " +
+                        std::to_string(max_frame_header) + " + " + std::to_string(max_frame_body) +
+                        " is the most");
   }
   return sizes;
 }
@@ -173,7 +171,7 @@ std::string compile_request_header(std::string_view target) {
 std::string parse_compile_request(std::string_view header) {
   const json object = parse_header(header);
   const auto request = field<std::string>(object, "request");
-  if (request != "compile") throw garbage("the unknown request '" + request + "'");
+  if (request != "compile") throw ProtocolError("the unknown request '" + request + "'");
   return field<std::string>(object, "target");
 }
 

@@ -140,6 +140,16 @@ TEST(CompilerPool, GarbageIsAnErrorAtOnce) {
   EXPECT_NO_THROW(static_cast<void>(compile(pool, constant_kernel("Good", 2))));
 }
 
+TEST(CompilerPool, OneThatBreaksTheProtocolInAReplyIsReplaced) {
+  FakeCompiler compiler;
+  const Variable fault("FAKE_FAULT", "header:Bad");
+  CompilerPool pool(compiler.location());
+  expect_words(failure(pool, "Bad"), {"kernel Bad", "protocol", "header"});
+  // Its second reply, still in the pipe, is nobody's answer.
+  EXPECT_EQ(compile(pool, constant_kernel("Good", 2)).code.find("Bad"), std::string::npos);
+  EXPECT_EQ(compiler.count("start"), 2);
+}
+
 TEST(CompilerPool, ARefusalComesThroughAndCostsNoProcess) {
   FakeCompiler compiler;
   const Variable fault("FAKE_FAULT", "refuse:Bad");

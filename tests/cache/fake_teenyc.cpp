@@ -56,6 +56,7 @@ void misbehave(const std::string& kernel) {
     std::fflush(stdout);
     std::this_thread::sleep_for(std::chrono::hours(1));
   }
+  if (what == "header") write_frame(STDOUT_FILENO, "no header of any reply", {});
   if (what == "refuse")
     throw Error(ErrorKind::input, "kernel " + kernel + " is refused", "change it");
 }

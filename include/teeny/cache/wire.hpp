@@ -26,6 +26,12 @@ struct Frame {
   std::string body;
 };
 
+/// What came over the pipe is not this protocol; of kind input.
+class ProtocolError : public Error {
+ public:
+  explicit ProtocolError(const std::string& what);
+};
+
 /// Lengths that follow a frame's prefix.
 struct FrameSizes {
   std::uint32_t header = 0;
@@ -34,11 +40,11 @@ struct FrameSizes {
 
 /// Error(internal) when header or body is longer than the limits above.
 [[nodiscard]] std::string encode_frame(std::string_view header, std::string_view body);
-/// Reads the `frame_prefix_bytes` bytes of `prefix`; Error(input) when they are fewer or announce
-/// more than the limits above: the other side does not speak this protocol.
+/// Reads the `frame_prefix_bytes` bytes of `prefix`; ProtocolError when they are fewer or announce
+/// more than the limits above.
 [[nodiscard]] FrameSizes decode_frame_sizes(std::string_view prefix);
 
-/// One frame from a file descriptor; nullopt at an end of input between frames. Error(input) for a
+/// One frame from a file descriptor; nullopt at an end of input between frames. ProtocolError for a
 /// frame that is cut off, Error(environment) for a failing read.
 [[nodiscard]] std::optional<Frame> read_frame(int descriptor);
 /// Error(environment) when it cannot be written, EPIPE included.
@@ -56,13 +62,14 @@ struct Hello {
 
 /// Request "compile": the body is the kernel's IR text. `target` is Target::canonical().
 [[nodiscard]] std::string compile_request_header(std::string_view target);
-/// The target; Error(input) for a header that is no such request.
+/// The target; ProtocolError for a header that is no such request.
 [[nodiscard]] std::string parse_compile_request(std::string_view header);
 
 /// A reply's header: with this information the body is the code; with an error it is empty.
 [[nodiscard]] std::string reply_header(const ArtifactInfo& info);
 [[nodiscard]] std::string reply_header(const Error& error);
-/// The information, or throws the error that the other side sent.
+/// The information, or throws the error that the other side sent; ProtocolError for a header that
+/// is no reply.
 [[nodiscard]] ArtifactInfo parse_reply(std::string_view header);
 
 }  // namespace teeny
