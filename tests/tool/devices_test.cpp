@@ -78,6 +78,8 @@ TEST(Devices, TheEnvironmentIsHeardAndTheOptionWins) {
   ::setenv("TEENYC_PTX_VERSION", "8.1", 1);
   EXPECT_EQ(check_device_for_board({"cuda", {}}, orin).request.target.cuda().ptx_version->name(),
             "8.1");
+  ::setenv("TEENYC_PTX_VERSION", "", 1);
+  EXPECT_FALSE(check_device_for_board({"cuda", {}}, orin).request.target.cuda().ptx_version);
   ::unsetenv("TEENYC_PTX_VERSION");
 }
 

@@ -65,7 +65,7 @@ namespace {
 
 std::optional<std::string_view> environment_ptx_version() {
   const char* value = std::getenv("TEENYC_PTX_VERSION");
-  if (value == nullptr) return std::nullopt;
+  if (value == nullptr || *value == '\0') return std::nullopt;  // as the program reads it
   return value;
 }
 
@@ -90,7 +90,9 @@ std::string what_it_takes(const Board& board) {
 
 CompileRequest check_device(const DeviceArgument& argument) {
   std::optional<CpuTarget> host;
-  if (argument.device == "cpu") host = host_cpu_target();
+  if (argument.device == "cpu" && !has_option(argument.options.value_or(""), "cpu")) {
+    host = host_cpu_target();
+  }
   return parse_options(argument.device, argument.options.value_or(""), environment_ptx_version(),
                        host);
 }
