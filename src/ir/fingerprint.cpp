@@ -1,9 +1,9 @@
 #include "teeny/ir/fingerprint.hpp"
 
-#include <array>
 #include <string_view>
 #include <utility>
 
+#include "ir/hashes.hpp"
 #include "ir/rules.hpp"
 
 #include "teeny/base/digest.hpp"
@@ -11,8 +11,6 @@
 namespace teeny::ir {
 
 namespace {
-
-using Hash = std::array<std::uint8_t, 32>;
 
 /// Hashes every value once, from its operands' hashes, in the order of recording; the time is
 /// linear in the number of operations. What the order of recording must not change depends on
@@ -26,7 +24,10 @@ using Hash = std::array<std::uint8_t, 32>;
 ///  * a region's arguments: their nesting depth and position, which no two enclosing regions share.
 class Fingerprinter {
  public:
-  explicit Fingerprinter(const Kernel& kernel) : kernel_(kernel), hashes_(kernel.values.size()) {}
+  explicit Fingerprinter(const Kernel& kernel, std::unordered_map<const Op*, Hash>* ops = nullptr)
+      : kernel_(kernel), hashes_(kernel.values.size()), ops_(ops) {}
+
+  [[nodiscard]] std::vector<Hash> take_values() { return std::move(hashes_); }
 
   std::string run() {
     Sha256 whole;
@@ -91,6 +92,7 @@ class Fingerprinter {
       append(sha, region_hash(region, depth + 1, state.hash, writes));
     if (reads || writes) append(sha, state.hash);
     const Hash hash = sha.finish();
+    if (ops_ != nullptr) ops_->emplace(&op, hash);
 
     for (std::size_t i = 0; i < op.results.size(); ++i) {
       Sha256 result;
@@ -140,10 +142,19 @@ class Fingerprinter {
 
   const Kernel& kernel_;
   std::vector<Hash> hashes_;  // by ValueId
+  std::unordered_map<const Op*, Hash>* ops_;
 };
 
 }  // namespace
 
 std::string fingerprint(const Kernel& kernel) { return Fingerprinter(kernel).run(); }
+
+Hashes hashes_of(const Kernel& kernel) {
+  Hashes hashes;
+  Fingerprinter fingerprinter(kernel, &hashes.ops);
+  hashes.whole = fingerprinter.run();
+  hashes.values = fingerprinter.take_values();
+  return hashes;
+}
 
 }  // namespace teeny::ir

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "ir/lines.hpp"
 #include "ir/rules.hpp"
 
 #include "teeny/ir/text.hpp"
@@ -42,7 +44,11 @@ class Printer {
   explicit Printer(const Kernel& kernel)
       : kernel_(kernel), numbers_(kernel.values.size(), no_value) {}
 
-  std::string run() {
+  /// Where each operation begins in the text, for one who asked.
+  using Starts = std::unordered_map<const Op*, std::size_t>;
+
+  std::string run(Starts* starts = nullptr) {
+    starts_ = starts;
     text_ = "teeny-ir " + std::to_string(ir_version) + "\nkernel " + kernel_.name + "(";
     arguments(kernel_.body);
     const KernelOptions& options = kernel_.options;
@@ -81,6 +87,7 @@ class Printer {
   void operation(const Op& op, std::size_t depth) {
     const std::string indent(2 * depth, ' ');
     text_ += indent;
+    if (starts_ != nullptr) starts_->emplace(&op, text_.size());
     for (const ValueId id : op.results) define(id);
     if (!op.results.empty()) {
       list(op.results);
@@ -131,10 +138,30 @@ class Printer {
   std::vector<ValueId> numbers_;
   ValueId next_ = 0;
   std::string text_;
+  Starts* starts_ = nullptr;
 };
 
 }  // namespace
 
 std::string print(const Kernel& kernel) { return Printer(kernel).run(); }
+
+std::unordered_map<const Op*, Line> operation_lines(const Kernel& kernel) {
+  Printer::Starts starts;
+  const std::string text = Printer(kernel).run(&starts);
+  std::vector<std::pair<std::size_t, const Op*>> in_order;
+  for (const auto& [op, start] : starts) in_order.emplace_back(start, op);
+  std::sort(in_order.begin(), in_order.end());
+  std::unordered_map<const Op*, Line> lines;
+  int number = 1;
+  std::size_t counted = 0;
+  for (const auto& [start, op] : in_order) {
+    for (; counted < start; ++counted) number += text[counted] == '\n' ? 1 : 0;
+    std::string line = text.substr(start, text.find('\n', start) - start);
+    if (line.size() > 2 && line.compare(line.size() - 2, 2, " {") == 0)
+      line.resize(line.size() - 2);
+    lines.emplace(op, Line{number, std::move(line)});
+  }
+  return lines;
+}
 
 }  // namespace teeny::ir

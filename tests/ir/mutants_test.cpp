@@ -11,6 +11,7 @@
 #include "tests/ir/sample_kernel.hpp"
 
 #include "teeny/base/error.hpp"
+#include "teeny/ir/difference.hpp"
 #include "teeny/ir/fingerprint.hpp"
 #include "teeny/ir/rewrite.hpp"
 #include "teeny/ir/text.hpp"
@@ -23,7 +24,7 @@ using Values = std::vector<ValueId>;
 
 class Mutants {
  public:
-  explicit Mutants(const Kernel& kernel) {
+  explicit Mutants(const Kernel& kernel) : kernel_(kernel) {
     remember(kernel, "the kernel itself");
     count_ = 0;
   }
@@ -42,11 +43,19 @@ class Mutants {
     ++count_;
     const auto [at, is_new] = seen_.emplace(fingerprint(mutant), what);
     EXPECT_TRUE(is_new) << what << " has the fingerprint of: " << at->second;
+    const auto difference = first_difference(kernel_, mutant);
+    EXPECT_EQ(difference.has_value(), seen_.size() > 1) << what;
+    if (difference) {
+      EXPECT_NE(difference->wanted, difference->found) << what;
+      EXPECT_EQ((difference->wanted + difference->found).find("fingerprint"), std::string::npos)
+          << what << " is not located";
+    }
   }
 
   [[nodiscard]] int count() const { return count_; }
 
  private:
+  Kernel kernel_;
   std::map<std::string, std::string> seen_;
   int count_ = 0;
 };
