@@ -50,8 +50,7 @@ Judge cuda_judge(const DeviceFacts& device) {
   };
 }
 
-Judge cpu_judge(const CpuTarget& host) {
-  detail::Processor processor{host, detail::processor_features()};
+Judge cpu_judge(const detail::Processor& processor) {
   return [processor](const ArtifactInfo& info, std::string* why) -> std::optional<Rank> {
     if (info.kind != ArtifactKind::shared_object) {
       *why = "is code for a CUDA device";
@@ -136,9 +135,18 @@ Artifact choose_for_cuda(std::string_view kernel, const std::vector<fs::path>& c
                 cuda_options(device));
 }
 
+Artifact detail::choose_for_processor(std::string_view kernel,
+                                      const std::vector<fs::path>& candidates,
+                                      const std::string& where, const Processor& processor) {
+  const CpuTarget& target = processor.target;
+  return choose(kernel, candidates, cpu_judge(processor), describe(target), where,
+                cpu_options(target));
+}
+
 Artifact choose_for_cpu(std::string_view kernel, const std::vector<fs::path>& candidates,
                         const std::string& where, const CpuTarget& host) {
-  return choose(kernel, candidates, cpu_judge(host), describe(host), where, cpu_options(host));
+  return detail::choose_for_processor(kernel, candidates, where,
+                                      {host, detail::processor_features()});
 }
 
 Artifact Cache::choose_cuda(std::string_view kernel, std::string_view fingerprint,

@@ -124,13 +124,18 @@ bool has_all(const Words& wanted, const Processor& processor, const std::string&
   for (const std::string_view feature : wanted) {
     if (processor.features.count(feature) != 0) continue;
     return refuse(why, "wanted a processor with " + std::string(feature) + " for " + for_whom +
-                           ", this machine (" + processor.target.cpu + ") has none");
+                           ", " + processor.holder + " (" + processor.target.cpu + ") has none");
   }
   return true;
 }
 
 int level_of(std::string_view name) {
   return name == "x86-64-v4" ? 2 : name == "x86-64-v3" ? 1 : 0;
+}
+
+int level_of_cpu(std::string_view cpu) {
+  const Needs* row = find_row(table(), cpu, &Needs::cpu);
+  return row == nullptr ? 0 : level_of(row->level);
 }
 
 }  // namespace
@@ -180,21 +185,30 @@ std::set<std::string, std::less<>> processor_features() {
 
 #endif
 
+Processor processor_of(const Board& board) {
+  Processor processor{{board.triple, board.cpu, {}}, {}, "board " + board.full_name()};
+  if (const Needs* row = find_row(table(), std::string_view(board.cpu), &Needs::cpu)) {
+    processor.features.insert(row->features.begin(), row->features.end());
+  }
+  return processor;
+}
+
 bool cpu_fits(const CpuTarget& wanted, const Processor& processor, std::string* why) {
   const CpuTarget& has = processor.target;
   if (machine(wanted.triple) != machine(has.triple)) {
-    return refuse(why, "wanted a machine of " + wanted.triple + ", this machine is " + has.triple);
+    return refuse(why, "wanted a machine of " + wanted.triple + ", " + processor.holder + " is " +
+                           has.triple);
   }
   const std::string for_whom = wanted.cpu + (wanted.features.empty() ? "" : wanted.features);
   if (wanted.cpu != has.cpu) {
     const Needs* needs = find_row(table(), wanted.cpu, &Needs::cpu);
     if (needs == nullptr) {
-      return refuse(why, "wanted " + wanted.cpu + ", this machine is " + has.cpu +
+      return refuse(why, "wanted " + wanted.cpu + ", " + processor.holder + " is " + has.cpu +
                              ", and whether that is enough is not known");
     }
-    if (level_of(needs->level) > level_of(has.cpu)) {
-      return refuse(why, "wanted " + std::string(needs->level) + " for " + wanted.cpu +
-                             ", this machine has " + has.cpu);
+    if (level_of(needs->level) > level_of_cpu(has.cpu)) {
+      return refuse(why, "wanted " + std::string(needs->level) + " for " + wanted.cpu + ", " +
+                             processor.holder + " has " + has.cpu);
     }
     if (!has_all(needs->features, processor, for_whom, why)) return false;
   }
@@ -202,8 +216,8 @@ bool cpu_fits(const CpuTarget& wanted, const Processor& processor, std::string* 
     if (feature.empty() || feature.front() == '-') continue;
     const Named* named = find_row(named_features(), feature, &Named::feature);
     if (named == nullptr) {
-      return refuse(why, "wanted " + feature + ", and whether this machine (" + has.cpu +
-                             ") has it cannot be told");
+      return refuse(why, "wanted " + feature + ", and whether " + processor.holder + " (" +
+                             has.cpu + ") has it cannot be told");
     }
     if (!has_all(named->system, processor, for_whom, why)) return false;
   }

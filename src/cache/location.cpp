@@ -10,6 +10,7 @@
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
 #include "teeny/cache/cache.hpp"
+#include "teeny/cache/package.hpp"
 
 namespace fs = std::filesystem;
 
@@ -68,10 +69,11 @@ fs::path default_cache_dir(const CacheSurroundings& surroundings) {
 
 fs::path default_cache_dir() { return default_cache_dir(CacheSurroundings::of_this_process()); }
 
-bool is_packaged(const fs::path& executable) {
+std::optional<fs::path> package_root(const fs::path& executable) {
   std::error_code failure;
-  const fs::path root = executable.parent_path().parent_path();
-  return fs::is_regular_file(root / "conf" / "manifest.json", failure);
+  fs::path root = executable.parent_path().parent_path();
+  if (!fs::is_regular_file(root / PackageContents::path, failure)) return std::nullopt;
+  return root;
 }
 
 }  // namespace teeny

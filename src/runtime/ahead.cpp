@@ -16,6 +16,7 @@
 
 #include "context.hpp"
 #include "report.hpp"
+#include "traced.hpp"
 
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
@@ -23,7 +24,6 @@
 #include "teeny/cache/cache.hpp"
 #include "teeny/cache/compiler_client.hpp"
 #include "teeny/cache/records.hpp"
-#include "teeny/ir/fingerprint.hpp"
 #include "teeny/lang/instance.hpp"
 
 namespace fs = std::filesystem;
@@ -31,13 +31,6 @@ namespace fs = std::filesystem;
 namespace teeny::detail {
 
 namespace {
-
-// A kernel of this program, traced.
-struct Traced {
-  const KernelInstance* instance;
-  ir::Kernel kernel;
-  std::string fingerprint;
-};
 
 // One kernel for one target, and what came of it.
 struct Task {
@@ -63,24 +56,6 @@ LogLevel level_of(const std::string& name) {
   return name == "debug" ? LogLevel::debug : LogLevel::notice;
 }
 
-std::string label(const Traced& traced) {
-  return traced.instance->readable + traced.instance->members;  // members bring their braces
-}
-
-std::vector<Traced> trace_all(std::vector<Error>& errors) {
-  std::vector<Traced> traced;
-  for (const KernelInstance& instance : Registry::instance().kernels()) {
-    try {
-      ir::Kernel kernel = instance.trace();
-      std::string fingerprint = ir::fingerprint(kernel);
-      traced.push_back({&instance, std::move(kernel), std::move(fingerprint)});
-    } catch (const Error& error) {
-      errors.push_back(error);
-    }
-  }
-  return traced;
-}
-
 void compile(Task& task, CompilerPool& pool, const fs::path& cache, bool force) {
   try {
     task.path = compile_to_cache(pool, task.traced->kernel, task.traced->fingerprint,
@@ -101,11 +76,12 @@ void compile_all(std::vector<Task>& tasks, CompilerPool& pool, int jobs, const f
     for (std::size_t i = next++; i < tasks.size(); i = next++) {
       Task& task = tasks[i];
       compile(task, pool, cache, force);
-      log(LogLevel::notice, fmt::format("[{}/{}] {} for {}: {}", ++done, tasks.size(),
-                                        label(*task.traced), task.request->target.short_name(),
-                                        task.error ? std::string("failed")
-                                        : task.hit ? std::string("already there")
-                                                   : fmt::format("{:.1f} ms", task.milliseconds)));
+      log(LogLevel::notice,
+          fmt::format("[{}/{}] {} for {}: {}", ++done, tasks.size(), label(*task.traced->instance),
+                      task.request->target.short_name(),
+                      task.error ? std::string("failed")
+                      : task.hit ? std::string("already there")
+                                 : fmt::format("{:.1f} ms", task.milliseconds)));
     }
   };
   std::vector<std::thread> threads;
@@ -117,7 +93,7 @@ void compile_all(std::vector<Task>& tasks, CompilerPool& pool, int jobs, const f
 
 void print_summary(const std::vector<Task>& tasks) {
   for (const Task& task : tasks) {
-    fmt::print("{}  {}  {}  {} bytes  {}\n", label(*task.traced), runs_on(task.info),
+    fmt::print("{}  {}  {}  {} bytes  {}\n", label(*task.traced->instance), runs_on(task.info),
                task.info.ptx_version ? "PTX " + task.info.ptx_version->name() : "machine code",
                task.bytes,
                task.hit ? "already there" : fmt::format("{:.1f} ms", task.milliseconds));
@@ -161,7 +137,7 @@ void write_records(const std::vector<Task>& tasks, const fs::path& cache,
     const std::string key = instance.record_key();
     if (earlier) keep_earlier(records, key, *earlier, task.traced->fingerprint, identity, cache);
     records.add(key, {task.info.kernel,
-                      label(*task.traced),
+                      label(*task.traced->instance),
                       task.traced->fingerprint,
                       {task.path.lexically_relative(cache).generic_string()}});
   }
@@ -232,10 +208,14 @@ int compile_ahead(const std::vector<CompileRequest>& requests, const fs::path& c
 int list_kernels() {
   std::vector<Error> errors;
   for (const Traced& kernel : trace_all(errors)) {
-    fmt::print("{}\t{}\t{}\n", kernel.instance->name, kernel.fingerprint, label(kernel));
+    fmt::print("{}\t{}\t{}\n", kernel.instance->name, kernel.fingerprint, label(*kernel.instance));
   }
-  for (const Error& error : errors) report(error);
-  return errors.empty() ? 0 : errors.front().exit_code();
+  int code = errors.empty() ? 0 : errors.front().exit_code();
+  for (const Error& error : errors) {
+    report(error);
+    code = std::min(code, error.exit_code());
+  }
+  return code;
 }
 
 }  // namespace teeny::detail

@@ -22,7 +22,7 @@ KernelSources find_sources() {
   const fs::path executable = executable_path();
   KernelSources found{directory_locked()};
   const bool beside = cache_beside(executable) == found.cache;
-  const bool packaged = beside && is_packaged(executable);
+  const bool packaged = beside && package_root(executable).has_value();
   if (!packaged) found.compiler = find_compiler();
   if (beside && !found.compiler) found.records = ProgramRecords::read(found.cache, program_name());
   return found;

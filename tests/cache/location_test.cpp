@@ -108,10 +108,11 @@ TEST_F(Location, BothTakenIsAnErrorThatSaysWhatToDo) {
 }
 
 TEST_F(Location, APackageIsKnownByItsManifest) {
-  EXPECT_FALSE(is_packaged(surroundings_.executable));
+  EXPECT_FALSE(package_root(surroundings_.executable));
   fs::create_directories(root_.path() / "app" / "conf");
   write_file(root_.path() / "app" / "conf" / "manifest.json", "{}");
-  EXPECT_TRUE(is_packaged(surroundings_.executable));
+  EXPECT_EQ(package_root(surroundings_.executable),
+            surroundings_.executable.parent_path().parent_path());
 }
 
 TEST(ThisBuild, HasNoCacheBesideItsPrograms) {

@@ -203,7 +203,7 @@ class ToolCommandLine(unittest.TestCase):
     def test_boards_as_json(self):
         boards = json.loads(self.teeny("boards", "--json").stdout)
         orin = next(board for board in boards if board["name"] == "jetson-orin-nano")
-        self.assertEqual(orin["default_generation"], "6.0")
+        self.assertEqual(orin["generation"], "6.0")
         self.assertEqual([g["name"] for g in orin["generations"]], ["6.0", "6.1", "6.2", "7.2"])
         self.assertEqual(json.loads(self.teeny("boards", self.blackwell, "--json").stdout)["name"],
                          "blackwell")

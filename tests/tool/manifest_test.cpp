@@ -42,7 +42,7 @@ TEST(Manifest, ReadsBackWhatItWrites) {
   const Manifest manifest = example();
   const std::string json = manifest.to_json();
   EXPECT_EQ(manifest.to_json(), json);
-  const Manifest read = Manifest::from_json(json, "m.json");
+  const PackageContents read = PackageContents::from_json(json, "m.json");
   EXPECT_EQ(read.name, manifest.name);
   EXPECT_EQ(read.board, manifest.board);
   EXPECT_EQ(read.triple, manifest.triple);
@@ -54,12 +54,13 @@ TEST(Manifest, ReadsBackWhatItWrites) {
 TEST(Manifest, RefusesDamageNewerSchemasAndPathsThatLeaveThePackage) {
   const std::string json = example().to_json();
   for (std::size_t size = 0; size + 1 < json.size(); size += 61) {
-    EXPECT_THROW(static_cast<void>(Manifest::from_json(json.substr(0, size), "m.json")), Error);
+    EXPECT_THROW(static_cast<void>(PackageContents::from_json(json.substr(0, size), "m.json")),
+                 Error);
   }
   std::string newer = json;
   newer.replace(newer.find("teeny-package/1"), 15, "teeny-package/9");
   try {
-    static_cast<void>(Manifest::from_json(newer, "m.json"));
+    static_cast<void>(PackageContents::from_json(newer, "m.json"));
     FAIL();
   } catch (const Error& error) {
     EXPECT_NE(error.message().find("teeny-package/9"), std::string::npos);
@@ -67,7 +68,8 @@ TEST(Manifest, RefusesDamageNewerSchemasAndPathsThatLeaveThePackage) {
   for (const char* path : {"../x", "/etc/passwd", "a/../../b", ""}) {
     Manifest manifest = example();
     manifest.files[0].path = path;
-    EXPECT_THROW(static_cast<void>(Manifest::from_json(manifest.to_json(), "m")), Error) << path;
+    EXPECT_THROW(static_cast<void>(PackageContents::from_json(manifest.to_json(), "m")), Error)
+        << path;
   }
   Manifest bad = example();
   bad.files[0].path = "data/\xff";

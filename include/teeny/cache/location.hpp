@@ -26,8 +26,10 @@ struct CacheSurroundings {
 /// Nothing is created. Error(environment) when even the last one is somebody else's.
 [[nodiscard]] std::filesystem::path default_cache_dir(const CacheSurroundings& surroundings);
 
-/// Whether `executable` is `bin/NAME` of a package, that is, `conf/manifest.json` lies beside its
-/// directory: then its cache is closed, and nothing is ever compiled into it.
-[[nodiscard]] bool is_packaged(const std::filesystem::path& executable);
+/// The package that `executable` is `bin/NAME` of, that is, the directory above with a
+/// `conf/manifest.json`: then its cache is closed, and nothing is ever compiled into it. nullopt
+/// for any other program.
+[[nodiscard]] std::optional<std::filesystem::path> package_root(
+    const std::filesystem::path& executable);
 
 }  // namespace teeny

@@ -9,6 +9,8 @@
 #include "tool/boards/board_file.hpp"
 #include "tool/commands/command.hpp"
 
+#include "teeny/target/board_json.hpp"
+
 namespace teeny::tool {
 
 namespace {
@@ -17,40 +19,6 @@ struct BoardsOptions {
   std::string name;
   bool json = false;
 };
-
-nlohmann::ordered_json as_json(const Board& board) {
-  nlohmann::ordered_json json;
-  json["name"] = board.name;
-  json["description"] = board.description;
-  json["triple"] = board.triple;
-  json["cpu"] = board.cpu;
-  json["memory_mib"] = board.memory_mib;
-  json["bandwidth_gbps"] = board.bandwidth_gbps;
-  json["sysroot_directories"] = board.sysroot_directories;
-  if (board.capability) {
-    json["cuda"] = {{"capability", board.capability->name()},
-                    {"integrated", board.integrated},
-                    {"multiprocessors", board.multiprocessors},
-                    {"shared_memory_kib", board.shared_memory_kib},
-                    {"target_directory", board.cuda_target_directory}};
-  } else {
-    json["cuda"] = nullptr;
-  }
-  json["default_generation"] = board.chosen().name;
-  json["generations"] = nlohmann::ordered_json::array();
-  for (const auto& generation : board.generations) {
-    nlohmann::ordered_json entry;
-    entry["name"] = generation.name;
-    if (!generation.l4t.empty()) entry["l4t"] = generation.l4t;
-    entry["os"] = generation.os;
-    entry["glibc"] = generation.glibc;
-    entry["glibcxx"] = generation.glibcxx;
-    if (generation.driver) entry["driver"] = generation.driver->name();
-    if (generation.ptx_ceiling) entry["ptx_ceiling"] = generation.ptx_ceiling->name();
-    json["generations"].push_back(std::move(entry));
-  }
-  return json;
-}
 
 void print_generation(const BoardGeneration& generation, bool chosen) {
   std::cout << "  " << std::left << std::setw(14) << generation.name << std::setw(14)
@@ -96,7 +64,7 @@ int run_boards(const BoardsOptions& options) {
   if (!options.name.empty()) {
     const Board board = find_board(options.name);
     if (options.json) {
-      std::cout << as_json(board).dump(2) << "\n";
+      std::cout << board_to_json(board);
     } else {
       print_board(board);
     }
@@ -108,7 +76,9 @@ int run_boards(const BoardsOptions& options) {
     return 0;
   }
   auto list = nlohmann::ordered_json::array();
-  for (const auto& board : boards) list.push_back(as_json(board));
+  for (const auto& board : boards) {
+    list.push_back(nlohmann::ordered_json::parse(board_to_json(board)));
+  }
   std::cout << list.dump(2) << "\n";
   return 0;
 }

@@ -33,7 +33,7 @@ struct DeployOptions {
 /// A package on this machine, whole: the manifest, its digest, and the files it tells of.
 struct LocalPackage {
   fs::path directory;
-  Manifest manifest;
+  PackageContents manifest;
   std::string id;
   std::uint64_t size = 0;
 };
@@ -42,8 +42,8 @@ LocalPackage read_package(const fs::path& directory) {
   LocalPackage package;
   package.directory = fs::absolute(directory).lexically_normal();
   if (!package.directory.has_filename()) package.directory = package.directory.parent_path();
-  package.manifest = Manifest::read(package.directory);
-  const std::string text = read_file(package.directory / Manifest::path);
+  package.manifest = PackageContents::read(package.directory);
+  const std::string text = read_file(package.directory / PackageContents::path);
   package.id = sha256_hex(text);
   package.size = text.size();
   for (const auto& file : package.manifest.files) package.size += file.size;
@@ -60,7 +60,7 @@ LocalPackage read_package(const fs::path& directory) {
 // What a release on the board must hold: the package's files and the manifest.
 std::vector<PackagedFile> wanted_files(const LocalPackage& package) {
   auto files = package.manifest.files;
-  files.push_back({Manifest::path, 0644, 0, package.id});
+  files.push_back({PackageContents::path, 0644, 0, package.id});
   return files;
 }
 

@@ -23,6 +23,7 @@
 #include "teeny/base/log.hpp"
 #include "teeny/base/process.hpp"
 #include "teeny/base/text.hpp"
+#include "teeny/target/board_json.hpp"
 
 namespace fs = std::filesystem;
 
@@ -219,6 +220,7 @@ int run_package(const PackageOptions& options) {
     compile_kernels(host.artifact(target), plan, package / "cache", options.force, table);
   }
   copy_data(options, package);
+  write_file(package / PackageContents::board_path, board_to_json(plan.board));
   staging.normalise();
 
   std::vector<Finding> findings;

@@ -8,7 +8,6 @@
 #include "teeny/base/digest.hpp"
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
-#include "teeny/base/text.hpp"
 
 namespace fs = std::filesystem;
 
@@ -17,8 +16,6 @@ namespace teeny::tool {
 namespace {
 
 using nlohmann::json;
-
-constexpr const char* schema = "teeny-package/1";
 
 std::string octal(unsigned mode) {
   const char digits[] = {
@@ -66,13 +63,6 @@ json elf_json(const PackagedElf& elf) {
           {"versions", versions}};
 }
 
-bool safe_path(const std::string& path) {
-  const fs::path parsed(path);
-  return !path.empty() && parsed.is_relative() &&
-         std::none_of(parsed.begin(), parsed.end(),
-                      [](const fs::path& part) { return part == ".." || part == "."; });
-}
-
 }  // namespace
 
 std::string Manifest::to_json() const {
@@ -104,55 +94,6 @@ std::string Manifest::to_json() const {
                 "a file name in the package is not UTF-8, which the manifest needs",
                 "rename the file");
   }
-}
-
-Manifest Manifest::from_json(const std::string& text, const std::string& origin) {
-  try {
-    const json root = json::parse(text);
-    const std::string found = root.at("schema");
-    if (found != schema) {
-      throw Error(ErrorKind::input,
-                  origin + ": wanted a package of schema " + schema + ", found " + found,
-                  "use the teeny that made it, or make it again");
-    }
-    Manifest manifest;
-    manifest.name = root.at("name");
-    manifest.board = root.at("board");
-    manifest.triple = root.at("triple");
-    manifest.programs = root.at("programs").get<std::vector<std::string>>();
-    for (const auto& entry : root.at("devices")) {
-      manifest.devices.emplace_back(entry.at("device"), entry.at("options"));
-    }
-    for (const auto& entry : root.at("files")) {
-      PackagedFile file;
-      file.path = entry.at("path");
-      if (!safe_path(file.path)) {
-        throw Error(ErrorKind::input,
-                    origin + ": \"" + file.path + "\" is no path inside a package");
-      }
-      file.mode =
-          static_cast<unsigned>(std::stoul(entry.at("mode").get<std::string>(), nullptr, 8));
-      file.size = entry.at("size");
-      file.sha256 = entry.at("sha256");
-      manifest.files.push_back(std::move(file));
-    }
-    return manifest;
-  } catch (const Error&) {
-    throw;
-  } catch (const std::exception& error) {
-    throw Error(ErrorKind::input, origin + " is damaged: " + error.what(),
-                "make the package again");
-  }
-}
-
-Manifest Manifest::read(const fs::path& package) {
-  const fs::path file = package / path;
-  const auto text = read_file_if_exists(file);
-  if (!text) {
-    throw Error(ErrorKind::input, package.string() + " is no package: it has no " + path,
-                "make one with `teeny package`");
-  }
-  return from_json(*text, file.string());
 }
 
 std::vector<PackagedFile> list_files(const fs::path& package) {
