@@ -114,11 +114,16 @@ class Package(unittest.TestCase):
                 self.assertNotIn(os.fsencode(SOURCE), data, path)
 
     def test_twice_is_the_same(self):
+        # Every object is compiled anew: a compiler cache would give the first build's back.
         second = copy_tree("another place with 'quotes' and $HOME")
+        for top, _, names in os.walk(second):
+            for name in names:
+                os.utime(os.path.join(top, name), (1_000_000_000, 1_000_000_000))
         result = teeny("package", "--target", "jetson-orin-nano", "--example", "vector_add", *DEVICES,
                        "--dest", os.path.join(WORK, "dest \"ination\""), cwd=os.path.join(second, "examples"),
                        umask=0o077, TZ="Asia/Kathmandu", LC_ALL="tr_TR.UTF-8", LANG="de_DE.UTF-8",
-                       SOURCE_DATE_EPOCH="1", HOME="/nonexistent")
+                       SOURCE_DATE_EPOCH="1", HOME="/nonexistent", USER="somebody",
+                       CCACHE_DISABLE="1")
         self.assertEqual(result.returncode, 0, result.stderr[-3000:])
         self.assertEqual(tree(os.path.join(WORK, "dest \"ination\"")), tree(self.package))
 

@@ -86,7 +86,7 @@ void Lowering::emit_fold(const Op& op) {
     const ir::Type& type = kernel_.type(init(k));
     if (type.is_scalar()) continue;
     // Both places in one slot: they live and die together.
-    const auto bytes = static_cast<std::uint64_t>(type.count() * memory_size(type));
+    const auto bytes = static_cast<std::uint64_t>(type.count() * memory_bytes(type));
     const std::uint64_t apart =
         (bytes + Scratch::alignment - 1) / Scratch::alignment * Scratch::alignment;
     first[k].type = second[k].type = type;

@@ -10,12 +10,11 @@
 namespace teeny::compiler {
 namespace {
 
-/// "+dotprod+fp16fml" to LLVM's "+dotprod,+fp16fml".
+/// "dotprod+-sve" to LLVM's "+dotprod,-sve".
 std::string with_commas(const std::string& features) {
   std::string result;
-  for (const char c : features) {
-    if ((c == '+' || c == '-') && !result.empty()) result += ',';
-    result += c;
+  for (const std::string& feature : feature_list(features)) {
+    result += (result.empty() ? "" : ",") + feature;
   }
   return result;
 }

@@ -2,31 +2,22 @@
 
 #include <vector>
 
-#include <llvm/IR/IRBuilder.h>
+#include "compiler/llvm/elements.hpp"
 
 #include "teeny/ir/op.hpp"
 #include "teeny/ir/type.hpp"
 
 namespace teeny::compiler::cpu {
 
-using Builder = llvm::IRBuilder<>;
-
-// How an element is held in a register: bool as i1, f16 and bf16 as their bits in an i16, pointers
-// as ptr, the rest as themselves. In memory a bool is a byte.
-
-[[nodiscard]] llvm::Type* register_type(llvm::LLVMContext& context, const ir::Type& type);
-[[nodiscard]] llvm::Type* memory_type(llvm::LLVMContext& context, const ir::Type& type);
-/// Bytes of an element in memory, pointers included.
-[[nodiscard]] std::int64_t memory_size(const ir::Type& type);
+[[nodiscard]] inline llvm::Type* register_type(llvm::LLVMContext& context, const ir::Type& type) {
+  return compiler::register_type(context, type, 0);
+}
+[[nodiscard]] inline llvm::Type* memory_type(llvm::LLVMContext& context, const ir::Type& type) {
+  return compiler::memory_type(context, type, 0);
+}
 
 /// The type `<lanes x element>`, or the element itself for one lane.
 [[nodiscard]] llvm::Type* with_lanes(llvm::Type* element, int lanes);
-
-/// An element constant from its bits.
-[[nodiscard]] llvm::Value* constant_of(llvm::LLVMContext& context, DType dtype, std::uint64_t bits);
-
-[[nodiscard]] llvm::Value* from_memory(Builder& builder, const ir::Type& type, llvm::Value* value);
-[[nodiscard]] llvm::Value* to_memory(Builder& builder, const ir::Type& type, llvm::Value* value);
 
 /// One element-wise operation (ir::is_elementwise but offset) on scalars or on vectors, with
 /// exactly the semantics that ir/op.hpp gives. `types` are the operands' types, `result` the

@@ -66,7 +66,7 @@ Lanes Lowering::compute(ValueId value, const PointRef& point) {
   switch (op->code) {
     case Opcode::constant: {
       Lanes lanes;
-      lanes.uniform = constant_of(module_.getContext(), kernel_.type(value).dtype, op->bits);
+      lanes.uniform = constant(module_.getContext(), kernel_.type(value).dtype, op->bits);
       return lanes;
     }
     case Opcode::arange: {

@@ -136,7 +136,7 @@ std::optional<Lowering::Interval> Lowering::interval(ValueId value, const PointR
   if (is_shape_op(op->code)) return interval(op->operands[0], operand_point(*op, point));
   switch (op->code) {
     case Opcode::constant:
-      return Interval{constant_of(module_.getContext(), type.dtype, op->bits), 0, 0, nullptr};
+      return Interval{constant(module_.getContext(), type.dtype, op->bits), 0, 0, nullptr};
     case Opcode::arange: {
       if (point == nullptr) {
         return Interval{llvm::ConstantInt::get(integer, static_cast<std::uint64_t>(op->index)), 0,

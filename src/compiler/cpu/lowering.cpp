@@ -121,7 +121,7 @@ void Lowering::emit_scalar(const Op& op) {
   const auto operand = [&](std::size_t i) { return scalars_[op.operands[i]]; };
   switch (op.code) {
     case Opcode::constant:
-      scalars_[value] = constant_of(module_.getContext(), type.dtype, op.bits);
+      scalars_[value] = constant(module_.getContext(), type.dtype, op.bits);
       return;
     case Opcode::program_id:
       scalars_[value] = position_[op.index];
@@ -184,7 +184,7 @@ void Lowering::store_tile(ValueId value, const Buffer& buffer) {
 Lowering::Buffer Lowering::allocate(const ir::Type& type) {
   Buffer buffer;
   buffer.type = type;
-  buffer.slot = scratch_.take(static_cast<std::uint64_t>(type.count() * memory_size(type)));
+  buffer.slot = scratch_.take(static_cast<std::uint64_t>(type.count() * memory_bytes(type)));
   buffer.address =
       builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), scratch_base_, buffer.slot.offset);
   return buffer;

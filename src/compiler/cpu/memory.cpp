@@ -38,7 +38,7 @@ Value* Lowering::load_scalar(Value* pointer, const ir::Type& type, Value* mask, 
     return from_memory(
         builder_, type,
         builder_.CreateAlignedLoad(memory, pointer,
-                                   llvm::Align(static_cast<std::uint64_t>(memory_size(type)))));
+                                   llvm::Align(static_cast<std::uint64_t>(memory_bytes(type)))));
   };
   if (mask == nullptr) return get();
   if (other == nullptr) other = llvm::Constant::getNullValue(register_type(context, type));
@@ -60,7 +60,7 @@ Lanes Lowering::load(const Op& op, const PointRef& point) {
   const int lanes = point->lanes;
   const ir::Type& type = kernel_.type(op.results.front());
   const ir::Type& pointers = kernel_.type(op.operands[0]);
-  const llvm::Align align(static_cast<std::uint64_t>(memory_size(type)));
+  const llvm::Align align(static_cast<std::uint64_t>(memory_bytes(type)));
   const Lanes pointer = evaluate(op.operands[0], point);
   std::optional<Lanes> mask;
   std::optional<Lanes> other;
@@ -80,7 +80,7 @@ Lanes Lowering::load(const Op& op, const PointRef& point) {
   Value* enabled = nullptr;
   Value* otherwise = llvm::Constant::getNullValue(vector);
   if (mask) enabled = as_vector(*mask, kernel_.type(op.operands[1]), lanes);
-  if (other) otherwise = to_memory(builder_, type, as_vector(*other, type, lanes));
+  if (other) otherwise = to_memory(builder_, as_vector(*other, type, lanes));
   Value* loaded = nullptr;
   const std::int64_t stride = stride_of(pointer);
   const auto first = [&] {
@@ -144,11 +144,11 @@ void Lowering::store(const Op& op, const PointRef& point) {
 void Lowering::store_elements(const Op& op, const PointRef& point, Value* enabled) {
   const int lanes = point->lanes;
   const ir::Type& type = kernel_.type(op.operands[1]);
-  const llvm::Align align(static_cast<std::uint64_t>(memory_size(type)));
+  const llvm::Align align(static_cast<std::uint64_t>(memory_bytes(type)));
   // All loads of these elements come before their store.
   const Lanes value = evaluate(op.operands[1], point);
   const Lanes pointer = evaluate(op.operands[0], point);
-  Value* elements = to_memory(builder_, type, as_vector(value, type, lanes));
+  Value* elements = to_memory(builder_, as_vector(value, type, lanes));
   if (lanes == 1) {
     builder_.CreateAlignedStore(elements, pointer.uniform, align);
     return;
@@ -202,7 +202,7 @@ Lanes Lowering::read(const Buffer& buffer, const PointRef& point) {
   std::vector<std::int64_t> steps;
   Value* address = buffer_address(buffer, point, steps);
   llvm::Type* memory = memory_type(module_.getContext(), buffer.type);
-  const auto size = static_cast<std::uint64_t>(memory_size(buffer.type));
+  const auto size = static_cast<std::uint64_t>(memory_bytes(buffer.type));
   const auto element = [&](std::int64_t step) {
     Value* place = builder_.CreateInBoundsGEP(memory, address, index(step));
     return builder_.CreateAlignedLoad(memory, place, llvm::Align(size));
@@ -232,11 +232,10 @@ Lanes Lowering::read(const Buffer& buffer, const PointRef& point) {
 void Lowering::write(const Buffer& buffer, const PointRef& point, const Lanes& value) {
   std::vector<std::int64_t> steps;
   Value* address = buffer_address(buffer, point, steps);
-  const auto size = static_cast<std::uint64_t>(memory_size(buffer.type));
+  const auto size = static_cast<std::uint64_t>(memory_bytes(buffer.type));
   const std::uint64_t align = std::min(Scratch::alignment, size * steps.size());
   Value* elements = as_vector(value, buffer.type, point->lanes);
-  builder_.CreateAlignedStore(to_memory(builder_, buffer.type, elements), address,
-                              llvm::Align(align));
+  builder_.CreateAlignedStore(to_memory(builder_, elements), address, llvm::Align(align));
 }
 
 }  // namespace teeny::compiler::cpu

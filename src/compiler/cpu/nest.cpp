@@ -136,7 +136,7 @@ int Lowering::lanes_for(const Shape& shape, const std::vector<ValueId>& roots) c
     widest = std::max<std::int64_t>(widest, size_of(type.dtype));
     if (op != nullptr && ir::is_elementwise(op->code)) ++operations;
   });
-  if (widest == 0) widest = memory_size(kernel_.type(roots.front()));
+  if (widest == 0) widest = memory_bytes(kernel_.type(roots.front()));
   std::int64_t lanes = traits_.vector_bytes / widest;
   if (operations <= few_operations) lanes *= 2;  // two independent chains, while registers last
   return static_cast<int>(std::min({ir::element_count(shape), lanes, std::int64_t{64}}));

@@ -2,30 +2,23 @@
 
 #include <vector>
 
-#include <llvm/IR/IRBuilder.h>
+#include "compiler/llvm/elements.hpp"
 
 #include "teeny/ir/op.hpp"
 #include "teeny/target/capability.hpp"
 
 namespace teeny::compiler::nvptx {
 
-using Builder = llvm::IRBuilder<>;
-
 /// Address spaces of NVPTX.
 inline constexpr unsigned global_space = 1;
 inline constexpr unsigned shared_space = 3;
 
-/// One element as LLVM sees it in a register: bool i1, integers of their width, f16 and bf16 their
-/// bits in an i16 (so that no target needs to know the type), f32, f64, pointers to global memory.
-[[nodiscard]] llvm::Type* register_type(llvm::LLVMContext& context, const ir::Type& type);
-/// The same in memory: bool takes a byte.
-[[nodiscard]] llvm::Type* memory_type(llvm::LLVMContext& context, const ir::Type& type);
-[[nodiscard]] int memory_bytes(const ir::Type& type);
-[[nodiscard]] llvm::Value* to_memory(Builder& builder, llvm::Value* value);
-[[nodiscard]] llvm::Value* from_memory(Builder& builder, const ir::Type& type, llvm::Value* value);
-
-/// The element that `bits` stand for.
-[[nodiscard]] llvm::Constant* constant(llvm::LLVMContext& context, DType dtype, std::uint64_t bits);
+[[nodiscard]] inline llvm::Type* register_type(llvm::LLVMContext& context, const ir::Type& type) {
+  return compiler::register_type(context, type, global_space);
+}
+[[nodiscard]] inline llvm::Type* memory_type(llvm::LLVMContext& context, const ir::Type& type) {
+  return compiler::memory_type(context, type, global_space);
+}
 
 /// Elementwise operations on one element of each operand, with the semantics of ir/op.hpp.
 /// Error(internal) for an operation that the passes before should have expanded.
@@ -40,13 +33,9 @@ class ScalarOps {
  private:
   using Value = llvm::Value;
   Value* float_op(const ir::Op& op, DType dtype, const std::vector<Value*>& values);
-  Value* float_unary(ir::Opcode code, Value* value);
   Value* minimum_or_maximum(bool minimum, Value* a, Value* b);
   Value* int_op(const ir::Op& op, DType dtype, const std::vector<Value*>& values);
-  Value* divide(DType dtype, Value* dividend, Value* divisor, bool remainder);
-  Value* shift(DType dtype, Value* value, Value* amount, bool left);
   Value* multiply_high(Value* a, Value* b);
-  Value* compare(ir::Predicate predicate, DType dtype, Value* a, Value* b);
 
   Value* to_float(Value* value, DType from);
   Value* from_float(Value* value, DType to);
