@@ -4,12 +4,21 @@
 
 namespace teeny::lang {
 
+namespace {
+
+Error misfit(const KernelInstance& kernel, std::size_t number, const ir::Type& wanted,
+             const std::string& found) {
+  return Error(ErrorKind::usage, "launch of " + kernel.name + ", argument " +
+                                     std::to_string(number) + ": wanted " + ir::to_string(wanted) +
+                                     ", found " + found);
+}
+
+}  // namespace
+
 u64 LaunchArgument::bits(const ir::Type& parameter, std::size_t number,
                          const KernelInstance& kernel) const {
   const auto fail = [&](const std::string& found) {
-    throw Error(ErrorKind::usage, "launch of " + kernel.name + ", argument " +
-                                      std::to_string(number) + ": wanted " +
-                                      ir::to_string(parameter) + ", found " + found);
+    throw misfit(kernel, number, parameter, found);
   };
   if (pointer_) {
     const ir::Type type = ir::Type::pointer_to(dtype_, read_only_);
@@ -24,19 +33,10 @@ u64 LaunchArgument::bits(const ir::Type& parameter, std::size_t number,
   return number_.bits(parameter.dtype);
 }
 
-std::vector<u64> pack(const KernelInstance& kernel, const LaunchArgument* arguments,
-                      std::size_t count) {
-  if (count != kernel.signature.size()) {
-    throw Error(ErrorKind::usage, "launch of " + kernel.name + ": wanted " +
-                                      std::to_string(kernel.signature.size()) +
-                                      " arguments, found " + std::to_string(count));
-  }
-  std::vector<u64> slots;
-  slots.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    slots.push_back(arguments[i].bits(kernel.signature[i], i + 1, kernel));
-  }
-  return slots;
+void refuse_number(const Number& found, DType wanted, std::size_t number,
+                   const KernelInstance& kernel) {
+  throw misfit(kernel, number, ir::Type::scalar(wanted),
+               "the number " + found.text() + ": " + found.misfit(wanted));
 }
 
 }  // namespace teeny::lang

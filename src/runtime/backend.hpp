@@ -9,10 +9,12 @@
 
 #include "teeny/cache/artifact.hpp"
 #include "teeny/runtime/device.hpp"
-#include "teeny/runtime/grid.hpp"
 #include "teeny/target/loading.hpp"
 
 namespace teeny::detail {
+
+class EventState;
+class StreamState;
 
 /// A kernel's code on a device, ready to be launched.
 class LoadedKernel {
@@ -27,9 +29,13 @@ class LoadedKernel {
   ArtifactInfo info_;
 };
 
-/// What a kind of device can do. Work is in order: a copy or launch begins when all before it are
-/// done; a copy to the host returns when the bytes are there. Thread-safe. Addresses are the
-/// device's own.
+/// Memory as kernels and, where it can, the host addresses it.
+struct Block {
+  u64 address = 0;       ///< 0: kernels do not see it, or there is nothing
+  void* host = nullptr;  ///< null: the host does not see it
+};
+
+/// What a kind of device can do, but for the work itself, which streams do. Thread-safe.
 class Backend {
  public:
   Backend() = default;
@@ -41,6 +47,8 @@ class Backend {
   [[nodiscard]] virtual std::string name() const = 0;                  ///< "cpu", "cuda:0"
   [[nodiscard]] virtual std::string description() const = 0;           ///< for people
   [[nodiscard]] virtual std::optional<DeviceFacts> facts() const = 0;  ///< CUDA only
+  [[nodiscard]] virtual const DeviceAttributes& attributes() const = 0;
+  [[nodiscard]] virtual MemoryInfo memory() const = 0;
 
   /// What to compile for when teenyc is at hand.
   [[nodiscard]] virtual Target compile_target() const = 0;
@@ -49,25 +57,37 @@ class Backend {
   [[nodiscard]] virtual Artifact choose(const std::string& kernel,
                                         const std::vector<std::filesystem::path>& candidates,
                                         const std::string& where) const = 0;
-  /// `path` is the file that `artifact` was read from.
+  /// `path` is the file that `artifact` was read from. Destroying the result unloads it.
   [[nodiscard]] virtual std::unique_ptr<LoadedKernel> load(const Artifact& artifact,
                                                            const std::filesystem::path& path) = 0;
-  /// `values[i]` points at parameter i. The grid is within its limits.
-  virtual void launch(LoadedKernel& kernel, const Grid& grid, void* const* values) = 0;
 
-  [[nodiscard]] virtual u64 allocate(std::size_t bytes) = 0;  ///< 64-byte aligned at least
-  virtual void release(u64 address) noexcept = 0;
-  virtual void copy_in(u64 to, const void* from, std::size_t bytes) = 0;
-  virtual void copy_out(void* to, u64 from, std::size_t bytes) = 0;
-  virtual void copy(u64 to, u64 from, std::size_t bytes) = 0;
-  virtual void fill(u64 to, u8 value, std::size_t bytes) = 0;
-  virtual void synchronize() = 0;
+  /// 64-byte aligned at least, and free for every stream. `guarded` mapped memory has a host
+  /// address whose pages the host can be locked out of while kernels use them (access_guard.hpp).
+  [[nodiscard]] virtual Block allocate(std::size_t bytes, Memory memory, bool guarded) = 0;
+  virtual void release(const Block& block, std::size_t bytes, Memory memory,
+                       bool guarded) noexcept = 0;
+  /// Page-locked memory for the host alone.
+  [[nodiscard]] virtual void* allocate_host(std::size_t bytes) = 0;
+  virtual void release_host(void* host) noexcept = 0;
+  /// Error(usage) unless kernels can use these bytes.
+  virtual void check_foreign(u64 address, std::size_t bytes) const = 0;
+
+  /// The streams of this device know `device`, which owns this backend.
+  [[nodiscard]] virtual std::shared_ptr<StreamState> make_stream(DeviceState& device,
+                                                                 bool is_default) = 0;
+  [[nodiscard]] virtual std::shared_ptr<StreamState> wrap_stream(DeviceState& device,
+                                                                 void* native) = 0;
+  [[nodiscard]] virtual std::shared_ptr<EventState> make_event(DeviceState& device) = 0;
+  /// Waits for all streams; what went wrong in their work, or an empty text.
+  [[nodiscard]] virtual std::string finish() = 0;
+  /// Gives pooled memory back.
+  virtual void trim() = 0;
 };
 
 [[nodiscard]] std::unique_ptr<Backend> make_cpu_backend();
 /// Error(environment) without a driver or such a device.
 [[nodiscard]] std::unique_ptr<Backend> make_cuda_backend(int ordinal);
-/// Whether a CUDA driver answers and has a device; else `why` says what failed.
-[[nodiscard]] bool cuda_answers(std::string* why);
+/// How many devices the CUDA driver has; 0 without a driver, and then `why` says what failed.
+[[nodiscard]] int cuda_devices(std::string* why);
 
 }  // namespace teeny::detail

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <mutex>
 
 #include "device_state.hpp"
@@ -9,24 +10,24 @@
 #include "teeny/base/error.hpp"
 #include "teeny/base/log.hpp"
 #include "teeny/base/text.hpp"
+#include "teeny/runtime/stream.hpp"
 
 namespace teeny {
 
 namespace {
 
-using detail::Backend;
 using detail::DeviceState;
 
 // One state for each device of the process. Never destroyed: buffers that live as long as the
 // process still need it, and a driver may be gone before our last words to it.
 template <class Make>
-std::shared_ptr<DeviceState> shared_state(int key, Make make) {
+DeviceState& shared_state(int key, Make make) {
   static std::mutex mutex;
-  static auto& states = *new std::map<int, std::shared_ptr<DeviceState>>;
+  static auto& states = *new std::map<int, std::unique_ptr<DeviceState>>;
   const std::lock_guard lock(mutex);
   auto& state = states[key];
-  if (!state) state = std::make_shared<DeviceState>(make());
-  return state;
+  if (!state) state = std::make_unique<DeviceState>(make());
+  return *state;
 }
 
 constexpr int cpu_key = -1;
@@ -75,7 +76,7 @@ void Device::check_name(std::string_view source, std::string_view name) {
 
 Device Device::best() {
   std::string why;
-  const bool has_cuda = detail::cuda_answers(&why);
+  const bool has_cuda = detail::cuda_devices(&why) > 0;
   Device device = has_cuda ? cuda() : cpu();
   // Where a driver was looked for takes many lines; that there is none takes one.
   why.erase(std::min(why.find('\n'), why.size()));
@@ -85,24 +86,39 @@ Device Device::best() {
   return device;
 }
 
+int Device::cuda_count() {
+  std::string why;
+  return detail::cuda_devices(&why);
+}
+
 DeviceKind Device::kind() const { return state_->backend().kind(); }
 std::string Device::name() const { return state_->backend().name(); }
 std::string Device::description() const { return state_->backend().description(); }
 std::optional<DeviceFacts> Device::facts() const { return state_->backend().facts(); }
-void Device::synchronize() const { state_->backend().synchronize(); }
-u64 Device::allocate(std::size_t bytes) const { return state_->backend().allocate(bytes); }
-void Device::release(u64 address) const noexcept { state_->backend().release(address); }
-void Device::copy_in(u64 to, const void* from, std::size_t bytes) const {
-  state_->backend().copy_in(to, from, bytes);
+const DeviceAttributes& Device::attributes() const { return state_->backend().attributes(); }
+MemoryInfo Device::memory() const { return state_->backend().memory(); }
+
+Stream Device::stream() const { return Stream(*this); }
+Stream Device::default_stream() const { return Stream(state_->default_stream()); }
+
+void Device::synchronize() const {
+  state_->default_stream()->refuse_in_capture("wait for the device");
+  const std::string failure = state_->backend().finish();
+  if (state_->guard() != nullptr) state_->guard()->reached_all();
+  if (!failure.empty()) throw detail::earlier_failure(*state_, failure);
 }
-void Device::copy_out(void* to, u64 from, std::size_t bytes) const {
-  state_->backend().copy_out(to, from, bytes);
+
+void Device::unload_kernels() const {
+  synchronize();
+  state_->unload_kernels();
 }
-void Device::copy(u64 to, u64 from, std::size_t bytes) const {
-  state_->backend().copy(to, from, bytes);
+
+void Device::trim_memory() const {
+  synchronize();
+  state_->backend().trim();
 }
-void Device::fill(u64 to, u8 value, std::size_t bytes) const {
-  state_->backend().fill(to, value, bytes);
-}
+
+bool Device::synchronous() const { return state_->synchronous; }
+void Device::set_synchronous(bool on) const { state_->synchronous = on; }
 
 }  // namespace teeny

@@ -1,12 +1,10 @@
 #include "teeny/runtime/launch.hpp"
 
-#include <array>
-#include <cstdio>
 #include <limits>
-#include <vector>
+#include <string>
 
+#include "check_launch.hpp"
 #include "device_state.hpp"
-#include "resolve.hpp"
 
 #include "teeny/base/error.hpp"
 
@@ -17,97 +15,62 @@ namespace {
 constexpr i64 max_grid_x = std::numeric_limits<i32>::max();
 constexpr i64 max_grid_yz = 65535;
 
-void check_grid(const std::string& kernel, const Grid& grid) {
-  const auto check = [&](const char* axis, i64 extent, i64 most) {
-    if (extent >= 1 && extent <= most) return;
-    throw Error(ErrorKind::usage,
-                "launch of " + kernel + ": wanted 1 to " + std::to_string(most) +
-                    " programs along " + axis + ", found " + std::to_string(extent),
-                extent < 1 ? "do not launch when there is nothing to do"
-                           : "let each program do more, or use another axis");
-  };
-  check("x", grid.x, max_grid_x);
-  check("y", grid.y, max_grid_yz);
-  check("z", grid.z, max_grid_yz);
+constexpr bool within(i64 extent, i64 most) { return extent >= 1 && extent <= most; }
+
+[[noreturn]] void refuse_grid(const std::string& kernel, const Grid& grid) {
+  const bool x = !within(grid.x, max_grid_x);
+  const bool y = !within(grid.y, max_grid_yz);
+  const char* axis = x ? "x" : y ? "y" : "z";
+  const i64 found = x ? grid.x : y ? grid.y : grid.z;
+  throw Error(ErrorKind::usage,
+              "launch of " + kernel + ": wanted 1 to " +
+                  std::to_string(x ? max_grid_x : max_grid_yz) + " programs along " + axis +
+                  ", found " + std::to_string(found),
+              found < 1 ? "do not launch when there is nothing to do"
+                        : "let each program do more, or use another axis");
 }
 
-void check_owners(const DeviceState& device, const std::string& kernel,
-                  const std::vector<const DeviceState*>& owners) {
-  for (std::size_t i = 0; i < owners.size(); ++i) {
-    if (owners[i] == nullptr || owners[i] == &device) continue;
-    throw Error(ErrorKind::usage,
-                "launch of " + kernel + ", argument " + std::to_string(i + 1) +
-                    ": wanted a buffer on device " + device.backend().name() + ", found one on " +
-                    owners[i]->backend().name(),
-                "make the buffer on the device that launches");
-  }
+// Waits for a launch and names it when it failed.
+void follow(StreamState& stream, const LoadedKernel& kernel) {
+  if (stream.capturing()) return;
+  const std::string failure = stream.finish();
+  if (AccessGuard* guard = stream.device().guard()) guard->reached(guard->progress_of(stream));
+  if (failure.empty()) return;
+  throw Error(ErrorKind::environment,
+              "kernel " + kernel.info().kernel + " failed on device " +
+                  stream.device().backend().name() + ": " + failure,
+              "check the sizes and pointers it was launched with; --on cpu runs it without the "
+              "device");
 }
 
 }  // namespace
 
-// A variant that was not declared would have no code in a package: better to say so on the first
-// run on a desktop than on the board.
-void check_declared(const KernelInstance& instance) {
-  if (instance.members.empty() || Registry::instance().find(instance.record_key()) != nullptr)
-    return;
-  std::string declared;
-  for (const KernelInstance& other : Registry::instance().kernels()) {
-    if (other.type == instance.type) declared += "\n  " + other.members;
+void check_grid(const KernelEntry& entry, const Grid& grid) {
+  if (!within(grid.x, max_grid_x) || !within(grid.y, max_grid_yz) || !within(grid.z, max_grid_yz)) {
+    refuse_grid(entry.instance.name, grid);
   }
+}
+
+void refuse_owner(const DeviceState& device, const KernelEntry& entry, std::size_t number,
+                  const DeviceState& owner) {
   throw Error(ErrorKind::usage,
-              "launch of " + instance.readable + " with members " + instance.members +
-                  ": wanted a declared variant, found none such; declared are:" +
-                  (declared.empty() ? " none" : declared),
-              "add it to the kernel's variants(), so that it is compiled ahead of time too");
+              "launch of " + entry.instance.name + ", argument " + std::to_string(number) +
+                  ": wanted a buffer on device " + device.backend().name() + ", found one on " +
+                  owner.backend().name(),
+              "make the buffer on the device that launches");
 }
 
-LoadedKernel& DeviceState::kernel(const KernelInstance& instance, const void* tag) {
-  std::string key = instance.record_key();
-  if (!instance.nameable) {
-    // Two types in unnamed namespaces may have one name.
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "#%p", tag);
-    key += text.data();
+void launch(StreamState& stream, KernelEntry& entry, const Grid& grid, const void* const* values) {
+  check_grid(entry, grid);
+  DeviceState& device = stream.device();
+  LoadedKernel* kernel = entry.loaded.load(std::memory_order_acquire);
+  if (kernel == nullptr) kernel = &device.load(entry);
+  AccessGuard* guard = device.guard();
+  if (guard != nullptr && !stream.capturing()) {
+    guard->begin_launch(stream, entry.instance, values);
   }
-  std::shared_ptr<Entry> entry;
-  {
-    const std::lock_guard lock(mutex_);
-    auto& slot = kernels_[key];
-    if (!slot) slot = std::make_shared<Entry>();
-    entry = slot;
-  }
-  const std::lock_guard lock(entry->mutex);
-  if (!entry->kernel) {
-    check_declared(instance);
-    const FoundCode code = find_code(instance, *backend_);
-    entry->kernel = backend_->load(code.artifact, code.path);
-  }
-  return *entry->kernel;
-}
-
-void launch(DeviceState& device, const KernelInstance& instance, const void* tag, const Grid& grid,
-            std::vector<u64> slots, const std::vector<const DeviceState*>& owners) {
-  check_grid(instance.name, grid);
-  check_owners(device, instance.name, owners);
-  // Targets are little-endian: a parameter narrower than its slot is read from the slot's start.
-  std::vector<void*> values;
-  values.reserve(slots.size());
-  for (u64& slot : slots) values.push_back(&slot);
-  device.backend().launch(device.kernel(instance, tag), grid, values.data());
-}
-
-void check_copy_size(std::size_t wanted, std::size_t found) {
-  if (wanted == found) return;
-  throw Error(ErrorKind::usage, "copy of a buffer: wanted " + std::to_string(wanted) +
-                                    " elements, found " + std::to_string(found));
-}
-
-std::size_t buffer_bytes(std::size_t count, std::size_t element_size) {
-  if (count <= std::numeric_limits<std::size_t>::max() / element_size) return count * element_size;
-  throw Error(ErrorKind::usage,
-              "buffer: wanted at most " +
-                  std::to_string(std::numeric_limits<std::size_t>::max() / element_size) +
-                  " elements, found " + std::to_string(count));
+  stream.launch(*kernel, grid, values);
+  if (device.synchronous.load(std::memory_order_relaxed)) follow(stream, *kernel);
 }
 
 }  // namespace teeny::detail

@@ -61,6 +61,15 @@ void misbehave(const std::string& kernel) {
     throw Error(ErrorKind::input, "kernel " + kernel + " is refused", "change it");
 }
 
+std::string parameters_of(const ir::Kernel& kernel) {
+  std::string text;
+  for (const ir::Type& type : kernel.parameters()) {
+    const int bits = type.pointer ? 64 : 8 * size_of(type.dtype);
+    text += (text.empty() ? ".param .b" : ", .param .b") + std::to_string(bits) + " p";
+  }
+  return text;
+}
+
 std::string code_for(const ir::Kernel& kernel, const Target& target) {
   const std::string file = variable("FAKE_CODE");
   if (target.is_cpu() && !file.empty()) return read_file(file);
@@ -70,8 +79,8 @@ std::string code_for(const ir::Kernel& kernel, const Target& target) {
     const PtxVersion version =
         cuda.ptx_version.value_or(find_capability(cuda.capability)->ptx_floor);
     return "//\n// " + marker + "\n.version " + version.name() + "\n.target " +
-           cuda.capability.name() + "\n.address_size 64\n.visible .entry " + kernel.name +
-           "()\n{\n}\n";
+           cuda.capability.name() + "\n.address_size 64\n.visible .entry " + kernel.name + "(" +
+           parameters_of(kernel) + ")\n{\n}\n";
   }
   return std::string(
              "\x7f"

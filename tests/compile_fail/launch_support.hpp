@@ -17,5 +17,6 @@ template <class K, class... Args>
 void launch(const K& kernel, const Args&... args) {
   teeny::ensure_registered<K>();
   teeny::check_arguments<K, Args...>();
-  static_cast<void>(teeny::pack_arguments(teeny::instance_of(kernel), args...));
+  const teeny::PackedArguments<K, Args...> packed(teeny::instance_of(kernel), args...);
+  static_cast<void>(packed.values());
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string>
 #include <thread>
 #include <vector>
@@ -160,6 +161,31 @@ TEST(Instance, MembersAreTextThatDiffersWhenTheyDo) {
   EXPECT_EQ(instance_of(named::Scale{2}).record_key(), instance_of(named::Scale{2}).type + "|{2}");
 }
 
+TEST(Instance, MembersAreTheSameWhenTheirTextIs) {
+  const named::Everything one{
+      true,        -3,    ~u64{0}, 0.5F,      -0.0,      named::Colour::green,
+      DType::bf16, "a,b", {1, 2},  {"x", ""}, f16(1.0F), {7, false}};
+  std::vector<named::Everything> all(14, one);
+  all[1].yes = false;
+  all[2].small = 3;
+  all[3].large = 0;
+  all[4].single = std::numeric_limits<float>::quiet_NaN();
+  all[5].wide = 0.0;  // not the same as -0
+  all[6].colour = named::Colour::red;
+  all[7].dtype = DType::f16;
+  all[8].word = "a,c";
+  all[9].pair[1] = 3;
+  all[10].words.pop_back();
+  all[11].half = f16(2.0F);
+  all[12].sub.b = true;
+  all[13] = all[4];
+  for (const auto& a : all) {
+    for (const auto& b : all) {
+      EXPECT_EQ(lang::same_members(a, b), lang::members_text(a) == lang::members_text(b));
+    }
+  }
+}
+
 TEST(Instance, SignatureAndOptionsComeFromTheType) {
   const KernelInstance instance = instance_of(named::Wide{});
   EXPECT_EQ(instance.signature, std::vector<ir::Type>{Ptr<int>::type()});
@@ -236,30 +262,44 @@ TEST(Arguments, AreCheckedByType) {
   check_arguments<AllScalars, DevicePtr<float>, int, int, int, float, float, bool>();
 }
 
+template <class K, class... Args>
+std::vector<u64> packed(const K& kernel, const Args&... args) {
+  const PackedArguments<K, Args...> all(instance_of(kernel), args...);
+  std::vector<u64> slots;
+  for (std::size_t i = 0; i < sizeof...(Args); ++i) {
+    slots.push_back(all.slot(i));
+    EXPECT_EQ(all.values()[i], &all.slot(i));
+  }
+  return slots;
+}
+
 TEST(Arguments, ArePackedIntoEightBytesEach) {
-  const KernelInstance kernel = instance_of(AllScalars{});
-  const std::vector<u64> slots =
-      pack_arguments(kernel, DevicePtr<float>{0x123456789abc}, -1, 200, ~u64{0}, 1.0, 0.5F, true);
-  EXPECT_EQ(slots,
-            (std::vector<u64>{0x123456789abc, 0xff, 200, ~u64{0}, 0x3c00, 0x3fe0000000000000, 1}));
+  EXPECT_EQ(
+      packed(AllScalars{}, DevicePtr<float>{0x123456789abc}, -1, 200, ~u64{0}, 1.0, 0.5F, true),
+      (std::vector<u64>{0x123456789abc, 0xff, 200, ~u64{0}, 0x3c00, 0x3fe0000000000000, 1}));
+  EXPECT_EQ(packed(AllScalars{}, DevicePtr<float>{0}, i8{-128}, u64{255}, 'a', f16(-2.0F), infinity,
+                   false),
+            (std::vector<u64>{0, 0x80, 255, 97, 0xc000, 0x7ff0000000000000, 0}));
+  EXPECT_EQ(packed(AllScalars{}, DevicePtr<float>{0}, 1, 1, 1, 3, -3, false),
+            (std::vector<u64>{0, 1, 1, 1, 0x4200, 0xc008000000000000, 0}));
 }
 
 TEST(Arguments, OutOfRangeNamesKernelAndNumber) {
-  const KernelInstance kernel = instance_of(AllScalars{});
   const auto with = [&](auto small, auto large) {
     return error_of([&] {
-      static_cast<void>(pack_arguments(kernel, DevicePtr<float>{1}, small, 0, large, 0, 0, false));
+      static_cast<void>(packed(AllScalars{}, DevicePtr<float>{1}, small, 0, large, 0, 0, false));
     });
   };
   EXPECT_THAT(with(200, 0), HasSubstr("launch of AllScalars, argument 2: wanted i8"));
   EXPECT_THAT(with(0, -1), HasSubstr("argument 4: wanted u64, found the number -1"));
   EXPECT_EQ(with(-128, 0), "");
+  EXPECT_THAT(with(u64{1} << 40, 0), HasSubstr("found the number 1099511627776"));
+  EXPECT_THAT(with(0, -1L), HasSubstr("is outside the range of u64"));
 }
 
 TEST(Arguments, OfAnyTileParametersAreCheckedWhenLaunched) {
-  const KernelInstance kernel = instance_of(named::Dynamic{DType::f16});
   const auto with = [&](auto in, auto out, auto by) {
-    return error_of([&] { static_cast<void>(pack_arguments(kernel, in, out, by)); });
+    return error_of([&] { static_cast<void>(packed(named::Dynamic{DType::f16}, in, out, by)); });
   };
   EXPECT_EQ(with(DevicePtr<const f16>{1}, DevicePtr<f16>{2}, 1), "");
   EXPECT_THAT(with(DevicePtr<const f16>{1}, DevicePtr<const f16>{2}, 1),

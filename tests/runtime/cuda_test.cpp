@@ -1,49 +1,30 @@
-// The CUDA backend against a driver that is played (fake_libcuda.cpp): what is asked of it, and
-// what is said when it refuses. Each test is a process of its own choice of chip and driver.
+// The CUDA backend against a driver that is played (fake_libcuda.hpp): what is asked of it, and
+// what is said when it refuses. Each test is of its own choice of chip and driver.
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include "runtime/backend.hpp"
+#include "runtime/device_state.hpp"
 #include "tests/cache/fake_compiler.hpp"
+#include "tests/runtime/cuda_support.hpp"
 
 #include "teeny/base/error.hpp"
+#include "teeny/base/log.hpp"
 #include "teeny/runtime/buffer.hpp"
 #include "teeny/runtime/launch.hpp"
 
 namespace teeny::detail {
 namespace {
 
+using test::machine_artifact;
+using test::ptx_artifact;
+
 class CudaTest : public testing::Test {
  protected:
-  CudaTest()
-      : log_("FAKE_CUDA_LOG", (directory_.path() / "driver").string()),
-        capability_("FAKE_CUDA_CAPABILITY", "87"),
-        driver_("FAKE_CUDA_DRIVER", "12060") {
-    // Whoever asks for libcuda.so.1 from now on gets this one, by its soname.
-    EXPECT_NE(::dlopen(TEENY_BUILD_DIR "/tests/fake_driver/libcuda.so.1", RTLD_NOW | RTLD_GLOBAL),
-              nullptr)
-        << ::dlerror();
-  }
-  static Artifact ptx(Capability capability, PtxVersion version, std::uint64_t shared = 0) {
-    Artifact artifact;
-    artifact.info.kind = ArtifactKind::ptx;
-    artifact.info.kernel = "Kernel";
-    artifact.info.fingerprint = std::string(64, 'f');
-    artifact.info.target = Target(capability, version).canonical();
-    artifact.info.key =
-        artifact_key(artifact.info.fingerprint, Target(capability, version), "", "");
-    artifact.info.capability = capability;
-    artifact.info.ptx_version = version;
-    artifact.info.threads = 128;
-    artifact.info.shared_bytes = shared;
-    artifact.code = "//\n.version " + version.name() + "\n.target " + capability.name() +
-                    "\n.visible .entry Kernel(.param .u64 p)\n";
-    return artifact;
-  }
-  static std::string refusal(Backend& backend, const Artifact& artifact) {
+  static std::string refusal(const Artifact& artifact) {
+    const auto backend = make_cuda_backend(0);
     try {
-      static_cast<void>(backend.load(artifact, "/cache/file.ptx"));
+      static_cast<void>(backend->load(artifact, "/cache/file"));
     } catch (const Error& error) {
       return error.what();
     }
@@ -59,9 +40,10 @@ class CudaTest : public testing::Test {
   }
 
   TemporaryDirectory directory_;
-  test::Variable log_;
-  test::Variable capability_;
-  test::Variable driver_;
+  test::FakeDriver driver_;
+  test::Variable log_{"FAKE_CUDA_LOG", (directory_.path() / "driver").string()};
+  test::Variable chip_{"FAKE_CUDA_CAPABILITY", "87"};
+  test::Variable version_{"FAKE_CUDA_DRIVER", "12060"};
 };
 
 TEST_F(CudaTest, TellsWhatTheDriverSays) {
@@ -74,6 +56,12 @@ TEST_F(CudaTest, TellsWhatTheDriverSays) {
   EXPECT_EQ(backend->name(), "cuda:0");
   EXPECT_EQ(backend->description(), "Orin (played), sm_87, driver 12.6");
   EXPECT_EQ(backend->compile_target().canonical(), Target(Capability::sm_87).canonical());
+  const DeviceAttributes& has = backend->attributes();
+  EXPECT_TRUE(has.integrated && has.maps_host_memory && !has.concurrent_managed_access);
+  EXPECT_EQ(has.shared_bytes_per_block, 163u * 1024);
+  EXPECT_EQ(has.max_threads_per_block, 1024);
+  EXPECT_EQ(backend->memory().total, u64{1} << 32);
+  EXPECT_EQ(backend->memory().free, u64{1} << 32);
 }
 
 TEST_F(CudaTest, CompilesForTheNearestKnownCapability) {
@@ -92,81 +80,132 @@ TEST_F(CudaTest, ADeviceThatIsNotThereIsAUsageError) {
 }
 
 TEST_F(CudaTest, LaunchesWithWhatTheArtifactSays) {
-  const auto backend = make_cuda_backend(0);
-  testing::internal::CaptureStderr();
-  const auto kernel = backend->load(ptx(Capability::sm_75, {6, 3}, 100 * 1024), "/cache/file.ptx");
-  expect_words(testing::internal::GetCapturedStderr(),
-               {"kernel Kernel", "sm_75", "PTX 6.3", " ms", "Tensor Cores stay idle"});
-  u64 value = 42;
-  void* values[] = {&value};
-  backend->launch(*kernel, grid(3, 4, 5), values);
-  expect_words(
-      log(), {"ptx 75", "shared 102400", "launch Kernel 3x4x5 threads 128 shared 102400 first 42"});
+  DeviceState device(make_cuda_backend(0));
+  const auto kernel = device.backend().load(machine_artifact(Capability::sm_87, 100 * 1024), "/c");
+  const u64 value = 42;
+  const void* values[] = {&value};
+  device.default_stream()->launch(*kernel, grid(3, 4, 5), values);
+  expect_words(log(), {"machine code 87", "shared 102400",
+                       "launch Kernel 3x4x5 threads 128 shared 102400 first 42"});
 }
 
 TEST_F(CudaTest, LittleSharedMemoryAsksForNothing) {
-  const auto backend = make_cuda_backend(0);
-  static_cast<void>(backend->load(ptx(Capability::sm_87, {8, 2}, 48 * 1024), "/cache/file.ptx"));
+  static_cast<void>(
+      make_cuda_backend(0)->load(machine_artifact(Capability::sm_87, 48 * 1024), "/cache/file"));
   EXPECT_EQ(log().find("shared"), std::string::npos);
 }
 
-TEST_F(CudaTest, TooMuchSharedMemoryIsSaidBeforeTheDriverIsAsked) {
-  const auto backend = make_cuda_backend(0);
-  expect_words(refusal(*backend, ptx(Capability::sm_87, {8, 2}, 200 * 1024)),
-               {"204800", "166912", "Kernel", "tiles"});
-  EXPECT_EQ(log().find("ptx"), std::string::npos);
+TEST_F(CudaTest, P29_TooMuchSharedMemoryIsSaidBeforeTheDriverIsAsked) {
+  // The same code fits a chip with 163 KiB and not one with 99: required, limit, and what to lower.
+  EXPECT_NO_THROW(static_cast<void>(
+      make_cuda_backend(0)->load(machine_artifact(Capability::sm_87, 120 * 1024), "/c")));
+  const test::Variable small("FAKE_CUDA_CAPABILITY", "86");
+  expect_words(refusal(machine_artifact(Capability::sm_86, 120 * 1024)),
+               {"kernel Kernel", "122880 bytes of shared memory", "cuda:0", "sm_86", "101376",
+                "tile sizes", "num_stages"});
+  EXPECT_EQ(log().find("machine code 86"), std::string::npos);
+}
+
+TEST_F(CudaTest, MoreThreadsThanTheCodeAllowsIsSaidBeforeALaunch) {
+  expect_words(refusal(machine_artifact(Capability::sm_87, 0, 2048)),
+               {"2048 threads", "1024", "num_warps"});
+  const test::Variable heavy("FAKE_CUDA_MAX_THREADS", "96");
+  expect_words(refusal(machine_artifact(Capability::sm_87)),
+               {"128 threads of 32 registers", "for 96 threads", "num_warps", "max_registers"});
+  EXPECT_EQ(driver_.live("module"), 0);
 }
 
 TEST_F(CudaTest, ARefusalCarriesTheDriversWords) {
-  const auto backend = make_cuda_backend(0);
-  expect_words(refusal(*backend, ptx(Capability::sm_87, {9, 1})),
-               {"cuda:0", "/cache/file.ptx", "222", "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+  expect_words(refusal(ptx_artifact(Capability::sm_87, {9, 1})),
+               {"cuda:0", "/cache/file", "222", "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
                 "Unsupported .version 9.1; current version is '8.5'"});
-  expect_words(refusal(*backend, ptx(Capability::sm_90, {8, 0})), {"218", "SM version specified"});
-  Artifact other = ptx(Capability::sm_87, {8, 2});
+  expect_words(refusal(ptx_artifact(Capability::sm_87, {7, 3})),
+               {"218", "PTX .version 7.3 does not support .target sm_87"});
+  expect_words(refusal(ptx_artifact(Capability::sm_90, {8, 0})), {"218", "SM version specified"});
+  expect_words(refusal(machine_artifact(Capability::sm_86)),
+               {"209", "CUDA_ERROR_NO_BINARY_FOR_GPU"});
+  Artifact other = machine_artifact(Capability::sm_87);
   other.info.kernel = "Missing";
-  expect_words(refusal(*backend, other), {"entry Missing", "CUDA_ERROR_NOT_FOUND"});
+  expect_words(refusal(other), {"entry Missing", "CUDA_ERROR_NOT_FOUND"});
+  Artifact empty = ptx_artifact(Capability::sm_87, {8, 2});
+  empty.code.clear();
+  expect_words(refusal(empty), {"200", "Binary format for key='0', ident='' is not recognized"});
+  Artifact cut = ptx_artifact(Capability::sm_87, {8, 2});
+  cut.code = "//\n.vers";
+  expect_words(refusal(cut), {"218", "Parsing error near '': syntax error"});
+  Artifact damaged = machine_artifact(Capability::sm_87);
+  damaged.code.resize(64);
+  damaged.code[60] = '\0';
+  expect_words(refusal(damaged), {"200", "CUDA_ERROR_INVALID_IMAGE"});
+  EXPECT_EQ(driver_.live("module"), 0) << "what was refused is not kept";
 }
 
-TEST_F(CudaTest, ALateFailureIsToldWhenItIsWaitedFor) {
+TEST_F(CudaTest, ADriverIsTooOldForMachineCodeOfANewerCuda) {
+  Artifact newer = machine_artifact(Capability::sm_87);
+  newer.code = test::machine_code(87, "Kernel", {8}, true);
+  expect_words(refusal(newer), {"200", "CUDA_ERROR_INVALID_IMAGE", "driver 12.6"});
+  const test::Variable driver("FAKE_CUDA_DRIVER", "13020");
+  EXPECT_NO_THROW(static_cast<void>(make_cuda_backend(0)->load(newer, "/c")));
+  EXPECT_NO_THROW(
+      static_cast<void>(make_cuda_backend(0)->load(machine_artifact(Capability::sm_87), "/c")));
+}
+
+TEST_F(CudaTest, EveryChipAndDriverLoadsItsOwnMachineCode) {
+  for (const auto& [chip, driver] : {std::pair{"72", "11040"},
+                                     {"87", "11040"},
+                                     {"87", "12020"},
+                                     {"90", "12080"},
+                                     {"90", "13000"},
+                                     {"110", "13000"},
+                                     {"87", "13020"}}) {
+    const test::Variable capability("FAKE_CUDA_CAPABILITY", chip);
+    const test::Variable version("FAKE_CUDA_DRIVER", driver);
+    const auto backend = make_cuda_backend(0);
+    const Capability own = backend->facts()->capability;
+    EXPECT_EQ(own.number(), std::stoi(chip));
+    EXPECT_NO_THROW(static_cast<void>(backend->load(machine_artifact(own), "/c"))) << chip;
+  }
+}
+
+TEST_F(CudaTest, P14_AJitIsAnnouncedWithKernelReasonAndTime) {
   const auto backend = make_cuda_backend(0);
-  const test::Variable fault("FAKE_CUDA_FAULT", "700");
-  i32 value = 0;
-  const u64 address = backend->allocate(4);
-  try {
-    backend->copy_out(&value, address, 4);
-    FAIL();
-  } catch (const Error& error) {
-    expect_words(error.what(), {"earlier", "CUDA_ERROR_ILLEGAL_ADDRESS"});
-  }
-  backend->release(address);
+  testing::internal::CaptureStderr();
+  static_cast<void>(backend->load(ptx_artifact(Capability::sm_75, {6, 3}), "/cache/file.ptx"));
+  const std::string said = testing::internal::GetCapturedStderr();
+  const auto lines = split(said, '\n');
+  ASSERT_GE(lines.size(), 2u) << said;
+  expect_words(lines[0], {"kernel Kernel", "PTX 6.3", "sm_75", "no machine code for sm_87",
+                          "cuda:0 compiles it now"});
+  expect_words(lines[1], {"kernel Kernel", "compiled in", " ms"});
+  expect_words(said, {"Tensor Cores stay idle"});
+  // Before it begins, not after: a refusal is preceded by the announcement.
+  const test::Variable off("CUDA_DISABLE_PTX_JIT", "1");
+  testing::internal::CaptureStderr();
+  const std::string refused = refusal(ptx_artifact(Capability::sm_75, {6, 3}));
+  expect_words(testing::internal::GetCapturedStderr(), {"compiles it now"});
+  expect_words(refused, {"223", "CUDA_ERROR_JIT_COMPILATION_DISABLED"});
 }
 
-TEST_F(CudaTest, OutOfMemorySaysHowMuchWasWanted) {
-  try {
-    static_cast<void>(make_cuda_backend(0)->allocate(std::size_t{1} << 40));
-    FAIL();
-  } catch (const Error& error) {
-    expect_words(error.what(), {"1099511627776", "CUDA_ERROR_OUT_OF_MEMORY"});
-  }
+TEST_F(CudaTest, MachineCodeLoadsWithoutAWordUnlessAskedForOne) {
+  const auto backend = make_cuda_backend(0);
+  testing::internal::CaptureStderr();
+  static_cast<void>(backend->load(machine_artifact(Capability::sm_87), "/c/file.cubin"));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  const LogLevel before = log_level();
+  set_log_level(LogLevel::debug);
+  testing::internal::CaptureStderr();
+  static_cast<void>(backend->load(machine_artifact(Capability::sm_87), "/c/file.cubin"));
+  expect_words(testing::internal::GetCapturedStderr(),
+               {"kernel Kernel", "machine code for sm_87", "/c/file.cubin", " bytes", " ms"});
+  set_log_level(before);
 }
 
-TEST_F(CudaTest, BuffersKnowTheirDevice) {
-  const Device cuda = Device::cuda();
-  EXPECT_EQ(cuda, Device::open("cuda:0"));
-  EXPECT_EQ(cuda.kind(), DeviceKind::cuda);
-  const std::vector<i32> values = {1, 2, 3};
-  Buffer<i32> buffer = cuda.buffer(values);
-  EXPECT_EQ(buffer.to_vector(), values);
-  const std::vector<const DeviceState*> owners = {owner_of(buffer), owner_of(7)};
-  KernelInstance instance;
-  instance.name = "Kernel";
+TEST_F(CudaTest, OutOfMemorySaysHowMuchWasWantedAndIsThere) {
   try {
-    launch(Device::cpu().state(), instance, nullptr, grid(1), {0, 0}, owners);
+    static_cast<void>(make_cuda_backend(0)->allocate(std::size_t{1} << 40, Memory::device, false));
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.exit_code(), 2);
-    expect_words(error.what(), {"argument 1", "on device cpu", "cuda:0"});
+    expect_words(error.what(), {"1099511627776", "4294967296", "CUDA_ERROR_OUT_OF_MEMORY"});
   }
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "tests/cache/fake_compiler.hpp"
+#include "tests/runtime/cuda_support.hpp"
 
 #include "teeny/base/error.hpp"
 #include "teeny/base/process.hpp"
@@ -339,34 +340,97 @@ TEST_F(PackageTest, IsClosedToACompilerThatIsThere) {
   EXPECT_EQ(compiler_.count("start"), before);
 }
 
-TEST_F(PackageTest, P12_MachineCodeNeedsNoJit) {
-  // A package for a named board holds its exact machine code. (The tests' own, until teenyc
-  // assembles.)
-  const fs::path ptx = artifact("Fill", "sm_87");
-  Artifact code = Artifact::unpack(read_file(ptx), ptx);
-  code.info.kind = ArtifactKind::cubin;
-  code.code =
-      "\x7f"
-      "ELF87 Fill";
-  const fs::path cubin = fs::path(ptx).replace_extension(".cubin");
-  write_file(cubin, code.pack());
-  auto records = ProgramRecords::read(package_ / "cache", "runtime_test_program");
-  for (const auto& [key, record] : records->kernels()) {
-    if (record.kernel != "Fill") continue;
-    auto both = record;
-    both.artifacts = {cubin.lexically_relative(package_ / "cache").string()};
-    records->add(key, both);
-    break;
+// A package for a named board holds its exact machine code beside the PTX.
+class MachineCodePackage : public PackageTest {
+ protected:
+  MachineCodePackage() {
+    for (const char* kernel : {"Fill", "Scaled"}) add_machine_code(kernel);
+    board_["LD_LIBRARY_PATH"] = fake_driver.string();
+    board_["FAKE_CUDA_CODE"] = TEENY_BUILD_DIR "/tests/runtime_test_kernels.so";
+    board_["FAKE_CUDA_LOG"] = (root_.path() / "driver").string();
+    board_["FAKE_CUDA_REPORT"] = (root_.path() / "report").string();
   }
-  records->write(package_ / "cache");
-  board_["LD_LIBRARY_PATH"] = fake_driver.string();
-  board_["FAKE_CUDA_LOG"] = (root_.path() / "driver").string();
+  // (The tests' own, as the compiler is played too.)
+  void add_machine_code(const std::string& kernel) {
+    auto records = ProgramRecords::read(package_ / "cache", "runtime_test_program");
+    const auto kernels = records->kernels();
+    for (const auto& [key, record] : kernels) {
+      if (record.kernel != kernel) continue;
+      for (const std::string& name : record.artifacts) {
+        const fs::path ptx = package_ / "cache" / name;
+        if (ptx.extension() != ".ptx") continue;
+        Artifact code = Artifact::unpack(read_file(ptx), ptx);
+        code.info.kind = ArtifactKind::cubin;
+        code.info.assembler = "ptxas 12.2";
+        code.code = test::machine_code(87, kernel, {8});
+        const fs::path cubin = fs::path(ptx).replace_extension(".cubin");
+        write_file(cubin, code.pack());
+        auto both = record;
+        both.artifacts.push_back(cubin.lexically_relative(package_ / "cache").string());
+        records->add(key, both);
+      }
+    }
+    records->write(package_ / "cache");
+  }
+  std::string report() const { return read_file(root_.path() / "report"); }
+};
+
+TEST_F(MachineCodePackage, P12_StartsWithoutAJitWhateverTheDriversCacheHolds) {
   board_["CUDA_DISABLE_PTX_JIT"] = "1";
   board_["CUDA_CACHE_DISABLE"] = "1";
-  EXPECT_EQ(on_board({"fill", "--on", "cuda"}).exit_code, 0);
+  const ProcessResult result = on_board({"fill", "--on", "cuda"});
+  EXPECT_EQ(result.exit_code, 0) << result.error;
+  EXPECT_EQ(result.output, "7 7 7 7 \n");
+  EXPECT_EQ(result.error, "");
   const std::string log = read_file(root_.path() / "driver");
   EXPECT_NE(log.find("machine code 87"), std::string::npos) << log;
-  EXPECT_EQ(log.find("ptx"), std::string::npos) << log;
+  EXPECT_NE(report().find("count machine code 1\n"), std::string::npos) << report();
+  EXPECT_EQ(report().find("count ptx"), std::string::npos) << report();
+}
+
+TEST_F(MachineCodePackage, P13_ReadOnlyAndHomelessItWritesNothing) {
+  const auto everything = [&] { return test::files_below(root_.path()); };
+  const fs::path own = root_.path() / "tmp";
+  fs::create_directory(own);
+  board_.erase("FAKE_CUDA_LOG");
+  board_.erase("FAKE_CUDA_REPORT");
+  board_["TMPDIR"] = own.string();  // should anything look for a place to write
+  for (const auto& entry : fs::recursive_directory_iterator(package_)) {
+    fs::permissions(entry.path(), fs::perms::owner_write | fs::perms::group_write,
+                    fs::perm_options::remove);
+  }
+  const auto before = everything();
+  const ProcessResult result = on_board({"scaled", "3", "--on", "cuda"});
+  EXPECT_EQ(result.output, "9 9 9 9 \n") << result.error;
+  EXPECT_EQ(everything(), before);
+  for (const auto& entry : fs::recursive_directory_iterator(package_)) {
+    fs::permissions(entry.path(), fs::perms::owner_write, fs::perm_options::add);
+  }
+}
+
+TEST_F(MachineCodePackage, ReadsEachFileOnceAndSaysSoWhenAsked) {
+  board_["TEENY_LOG"] = "debug";
+  const ProcessResult result = on_board({"fill", "--on", "cuda"});
+  EXPECT_EQ(result.output, "7 7 7 7 \n");
+  expect_words(result.error, {"kernel Fill", "machine code for sm_87", ".cubin", " bytes", " ms"});
+  EXPECT_FALSE(fs::exists(root_.path() / "traces")) << "records make tracing needless";
+}
+
+TEST_F(MachineCodePackage, LeavesNothingAliveInTheDriver) {
+  EXPECT_EQ(on_board({"fill", "--on", "cuda"}).exit_code, 0);
+  for (const char* kind : {"device bytes", "host bytes", "event", "graph"}) {
+    const std::string line = std::string("live ") + kind + " ";
+    const auto at = report().find(line);
+    EXPECT_TRUE(at == std::string::npos || report()[at + line.size()] == '0') << kind << "\n"
+                                                                              << report();
+  }
+}
+
+TEST_F(MachineCodePackage, P47_TakesNoMoreMemoryThanItsBuffersAndReservesNone) {
+  board_["FAKE_CUDA_MEMORY"] = "4096";  // a small board
+  const ProcessResult result = on_board({"fill", "--on", "cuda"});
+  EXPECT_EQ(result.output, "7 7 7 7 \n") << result.error;
+  EXPECT_NE(report().find("live peak bytes 0 16\n"), std::string::npos) << report();
 }
 
 }  // namespace

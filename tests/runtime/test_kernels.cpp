@@ -69,3 +69,16 @@ KERNEL(Subnormal) {
   volatile float tiny = 1e-38f;
   argument<float*>(arguments, 0)[0] = tiny * 0.01f;
 }
+
+// Writes down that it ran: log[0] counts, the values follow.
+KERNEL(Append) {
+  auto* log = argument<std::int32_t*>(arguments, 0);
+  log[++log[0]] = argument<std::int32_t>(arguments, 1);
+}
+
+// out[program] = in[program] * factor.
+KERNEL(Scale) {
+  const std::uint64_t me = linear(position, grid);
+  argument<std::int32_t*>(arguments, 1)[me] =
+      argument<const std::int32_t*>(arguments, 0)[me] * argument<std::int32_t>(arguments, 2);
+}

@@ -3,10 +3,11 @@
 // Launch arguments against a kernel's parameters: types when the program is compiled, ranges (and
 // what an AnyTile parameter takes) when it runs.
 
+#include <array>
 #include <cstddef>
+#include <cstring>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "teeny/lang/instance.hpp"
 #include "teeny/lang/kernel_traits.hpp"
@@ -124,8 +125,65 @@ class LaunchArgument {
   Number number_;
 };
 
-std::vector<u64> pack(const KernelInstance& kernel, const LaunchArgument* arguments,
-                      std::size_t count);
+/// Never returns: Error(usage) naming kernel, argument (from 1), what is wanted and the number.
+[[noreturn]] void refuse_number(const Number& found, DType wanted, std::size_t number,
+                                const KernelInstance& kernel);
+
+template <class L>
+constexpr bool is_negative(L value) {
+  if constexpr (std::is_signed_v<L>) return value < 0;
+  return false;
+}
+
+/// Whether an integer type holds an integer.
+template <class T, class L>
+constexpr bool holds(L value) {
+  const auto narrow = static_cast<T>(value);
+  return static_cast<L>(narrow) == value && is_negative(narrow) == is_negative(value);
+}
+
+/// The 64 bits passed for a number where the kernel has a Scalar<T>: the value in the low bytes.
+template <class T, class L>
+u64 scalar_bits(const L& value, std::size_t number, const KernelInstance& kernel) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return value ? 1 : 0;
+  } else if constexpr (std::is_integral_v<T>) {
+    if (!holds<T>(value)) refuse_number(Number(value), dtype_of<T>, number, kernel);
+    return static_cast<u64>(static_cast<std::make_unsigned_t<T>>(value));
+  } else if constexpr (std::is_same_v<T, L>) {
+    u64 bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    return bits;
+  } else if constexpr (std::is_same_v<L, Infinity>) {
+    return Number(value).bits(dtype_of<T>);
+  } else if constexpr (is_float_literal<L>) {
+    return encode(dtype_of<T>, static_cast<double>(value));
+  } else if constexpr (std::is_signed_v<L>) {
+    return encode(dtype_of<T>, static_cast<i64>(value));
+  } else {
+    return encode(dtype_of<T>, static_cast<u64>(value));
+  }
+}
+
+/// The 64 bits passed for parameter `number` (from 1) of type Param.
+template <class Param, class Arg>
+u64 argument_bits(const Arg& value, std::size_t number, const KernelInstance& kernel) {
+  if constexpr (!ArgumentRules<Param, Arg>::fits) {
+    return 0;  // check_arguments has said so; not twice
+  } else if constexpr (Dynamic<Param>) {
+    return LaunchArgument(value).bits(kernel.signature[number - 1], number, kernel);
+  } else if constexpr (device_pointer_traits<Arg>::is_pointer) {
+    return device_pointer_traits<Arg>::address(value);
+  } else {
+    return scalar_bits<typename Param::element>(value, number, kernel);
+  }
+}
+
+template <class... P, class... A, std::size_t... I>
+void fill_slots([[maybe_unused]] u64* slots, [[maybe_unused]] const KernelInstance& kernel,
+                Parameters<P...>, std::index_sequence<I...>, const A&... args) {
+  ((slots[I] = argument_bits<P, A>(args, I + 1, kernel)), ...);
+}
 
 }  // namespace lang
 
@@ -148,12 +206,31 @@ constexpr void check_arguments() {
   }
 }
 
-/// One 64-bit slot for each parameter, the value in its low bytes (little-endian machines read it
-/// in place). Error(usage) when a value is out of its parameter's range.
-template <class... Args>
-[[nodiscard]] std::vector<u64> pack_arguments(const KernelInstance& kernel, const Args&... args) {
-  const std::vector<lang::LaunchArgument> list = {lang::LaunchArgument(args)...};
-  return lang::pack(kernel, list.data(), list.size());
-}
+/// Arguments of one launch of a K as the launch ABI wants them: one 64-bit slot for each parameter,
+/// the value in its low bytes (little-endian machines read it in place). Nothing is allocated.
+template <class K, class... Args>
+class PackedArguments {
+ public:
+  /// Error(usage) naming kernel and argument when a value is out of its parameter's range, or does
+  /// not fit what an AnyTile parameter is.
+  explicit PackedArguments(const KernelInstance& kernel, const Args&... args) {
+    using Ps = typename lang::KernelTraits<K>::parameters;
+    if constexpr (Ps::count == sizeof...(Args)) {
+      lang::fill_slots(slots_.data(), kernel, Ps{}, std::index_sequence_for<Args...>{}, args...);
+    }
+    for (std::size_t i = 0; i < sizeof...(Args); ++i) values_[i] = &slots_[i];
+  }
+  PackedArguments(const PackedArguments&) = delete;
+  PackedArguments& operator=(const PackedArguments&) = delete;
+
+  /// values()[i] points at argument i.
+  [[nodiscard]] const void* const* values() const noexcept { return values_.data(); }
+  [[nodiscard]] const u64& slot(std::size_t index) const { return slots_.at(index); }
+
+ private:
+  // One more than there are: an array of none has no data.
+  std::array<u64, sizeof...(Args) + 1> slots_;
+  std::array<const void*, sizeof...(Args) + 1> values_;
+};
 
 }  // namespace teeny

@@ -51,53 +51,58 @@ constexpr std::size_t field_count() {
   }
 }
 
-/// `f` on each field of an aggregate, in order.
+/// `f(field...)` with all fields of an aggregate, in order; what it returns.
 template <class K, class F>
-void for_each_field(const K& k, F f) {
+decltype(auto) with_fields(const K& k, F f) {
   constexpr std::size_t n = field_count<K>();
   static_assert(n <= max_members,
                 "a kernel has at most 12 run-time members: group them in structs, or supply "
                 "`std::string members() const`");
-  const auto each = [&](const auto&... field) { (f(field), ...); };
   if constexpr (n == 0) {
-    each();
+    return f();
   } else if constexpr (n == 1) {
     const auto& [a] = k;
-    each(a);
+    return f(a);
   } else if constexpr (n == 2) {
     const auto& [a, b] = k;
-    each(a, b);
+    return f(a, b);
   } else if constexpr (n == 3) {
     const auto& [a, b, c] = k;
-    each(a, b, c);
+    return f(a, b, c);
   } else if constexpr (n == 4) {
     const auto& [a, b, c, d] = k;
-    each(a, b, c, d);
+    return f(a, b, c, d);
   } else if constexpr (n == 5) {
     const auto& [a, b, c, d, e] = k;
-    each(a, b, c, d, e);
+    return f(a, b, c, d, e);
   } else if constexpr (n == 6) {
     const auto& [a, b, c, d, e, g] = k;
-    each(a, b, c, d, e, g);
+    return f(a, b, c, d, e, g);
   } else if constexpr (n == 7) {
     const auto& [a, b, c, d, e, g, h] = k;
-    each(a, b, c, d, e, g, h);
+    return f(a, b, c, d, e, g, h);
   } else if constexpr (n == 8) {
     const auto& [a, b, c, d, e, g, h, i] = k;
-    each(a, b, c, d, e, g, h, i);
+    return f(a, b, c, d, e, g, h, i);
   } else if constexpr (n == 9) {
     const auto& [a, b, c, d, e, g, h, i, j] = k;
-    each(a, b, c, d, e, g, h, i, j);
+    return f(a, b, c, d, e, g, h, i, j);
   } else if constexpr (n == 10) {
     const auto& [a, b, c, d, e, g, h, i, j, l] = k;
-    each(a, b, c, d, e, g, h, i, j, l);
+    return f(a, b, c, d, e, g, h, i, j, l);
   } else if constexpr (n == 11) {
     const auto& [a, b, c, d, e, g, h, i, j, l, m] = k;
-    each(a, b, c, d, e, g, h, i, j, l, m);
+    return f(a, b, c, d, e, g, h, i, j, l, m);
   } else if constexpr (n == 12) {
     const auto& [a, b, c, d, e, g, h, i, j, l, m, o] = k;
-    each(a, b, c, d, e, g, h, i, j, l, m, o);
+    return f(a, b, c, d, e, g, h, i, j, l, m, o);
   }
+}
+
+/// `f` on each field of an aggregate, in order.
+template <class K, class F>
+void for_each_field(const K& k, F f) {
+  with_fields(k, [&](const auto&... field) { (f(field), ...); });
 }
 
 void append_hex(std::string& text, u64 value, int digits);
@@ -168,6 +173,42 @@ std::string members_text(const K& kernel) {
     std::string text;
     if constexpr (std::is_aggregate_v<K>) append_member(text, kernel);
     return text;
+  }
+}
+
+/// Whether the text of two members would be the same, without making it.
+template <class T>
+bool same_member(const T& a, const T& b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::memcmp(&a, &b, sizeof a) == 0;  // a NaN is the same as itself, 0 is not -0
+  } else if constexpr (std::is_same_v<T, f16> || std::is_same_v<T, bf16>) {
+    return a.bits() == b.bits();
+  } else if constexpr (std::is_integral_v<T> || std::is_enum_v<T> ||
+                       std::is_same_v<T, std::string>) {
+    return a == b;
+  } else if constexpr (is_sequence<T>::value) {
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      if (!same_member<typename T::value_type>(a[i], b[i])) return false;
+    }
+    return true;
+  } else {
+    return with_fields(a, [&](const auto&... x) {
+      return with_fields(b, [&](const auto&... y) { return (same_member(x, y) && ...); });
+    });
+  }
+}
+
+/// Whether `members_text` of two kernels of one type is the same. Allocates nothing unless the
+/// kernel has a `members()` of its own.
+template <class K>
+bool same_members(const K& a, const K& b) {
+  if constexpr (HasMembersText<K>) {
+    return a.members() == b.members();
+  } else if constexpr (std::is_empty_v<K>) {
+    return true;
+  } else {
+    return same_member(a, b);
   }
 }
 

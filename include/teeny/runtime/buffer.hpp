@@ -8,65 +8,67 @@
 #include <utility>
 #include <vector>
 
-#include "teeny/lang/arguments.hpp"
+#include "teeny/runtime/allocation.hpp"
+#include "teeny/runtime/buffer_view.hpp"
 #include "teeny/runtime/device.hpp"
 
 namespace teeny {
 
 namespace detail {
-/// Error(usage) when a copy between `wanted` elements of a buffer and `found` of the host cannot
-/// be.
-void check_copy_size(std::size_t wanted, std::size_t found);
-/// Bytes of `count` elements; Error(usage) when they are more than an address can count.
-[[nodiscard]] std::size_t buffer_bytes(std::size_t count, std::size_t element_size);
+// Copies in a stream's order that are done when they return.
+void copy_in_now(StreamState& stream, u64 to, const void* from, std::size_t bytes);
+void copy_out_now(StreamState& stream, void* to, u64 from, std::size_t bytes);
+void fill(StreamState& stream, u64 to, u8 value, std::size_t bytes);
 }  // namespace detail
 
-/// `size()` elements of type T in a device's memory, freed with the object. Moves, does not copy.
-/// A launch takes it where the kernel has a Ptr<T> or Ptr<const T>.
+/// `size()` elements of type T that kernels of a device use, freed with the object. Moves, does not
+/// copy. A launch takes it where the kernel has a Ptr<T> or Ptr<const T>.
 template <Element T>
 class Buffer {
  public:
+  using element = T;
+
   /// Uninitialised.
-  Buffer(const Device& device, std::size_t count)
-      : device_(device),
-        address_(device.allocate(detail::buffer_bytes(count, sizeof(T)))),
-        size_(count) {}
-  Buffer(Buffer&& other) noexcept
-      : device_(other.device_),
-        address_(std::exchange(other.address_, 0)),
-        size_(std::exchange(other.size_, 0)) {}
-  Buffer& operator=(Buffer&& other) noexcept {
-    if (this != &other) {
-      device_.release(address_);
-      device_ = other.device_;
-      address_ = std::exchange(other.address_, 0);
-      size_ = std::exchange(other.size_, 0);
-    }
-    return *this;
-  }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  ~Buffer() { device_.release(address_); }
+  Buffer(const Device& device, std::size_t count, Memory memory = Memory::device)
+      : memory_(device, detail::buffer_bytes(count, sizeof(T)), memory), size_(count) {}
+  explicit Buffer(detail::Allocation memory, std::size_t count)
+      : memory_(std::move(memory)), size_(count) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return size_ * sizeof(T); }
-  [[nodiscard]] const Device& device() const noexcept { return device_; }
-  [[nodiscard]] u64 address() const noexcept { return address_; }  ///< in the device's memory
+  [[nodiscard]] Device device() const noexcept { return memory_.device(); }
+  [[nodiscard]] Memory memory() const noexcept { return memory_.memory(); }
+  [[nodiscard]] u64 address() const noexcept { return memory_.address(); }  ///< as kernels see it
   /// A plain pointer for launches, `first` elements in; Error(usage) beyond the end.
   [[nodiscard]] DevicePtr<T> pointer(std::size_t first = 0) const {
-    if (first > size_) detail::check_copy_size(size_, first);
-    return DevicePtr<T>{address_ + first * sizeof(T)};
+    detail::check_range(first, 0, size_);
+    return DevicePtr<T>{address() + first * sizeof(T)};
   }
+
+  /// All elements, or `count` of them from `first` on; Error(usage) beyond the end.
+  [[nodiscard]] BufferView<T> view() const { return {device(), address(), size_}; }
+  [[nodiscard]] BufferView<T> view(std::size_t first, std::size_t count) const {
+    return view().view(first, count);
+  }
+  operator BufferView<T>() const { return view(); }
+  operator BufferView<const T>() const { return view(); }
+
+  /// The elements in place, of mapped and managed memory: no copy. Wait (synchronize) for the work
+  /// that uses them before touching them. Error(usage) for device memory, which only copies reach.
+  [[nodiscard]] std::span<T> host() const { return {static_cast<T*>(memory_.host()), size_}; }
+
+  // Copies in the order of the stream that the buffer was made on, else of the device's default
+  // stream: they see that stream's work before them, and no other's.
 
   /// Copies `values` (exactly `size()` of them) to the device. Error(usage) for another number.
   void upload(std::span<const T> values) {
     detail::check_copy_size(size_, values.size());
-    device_.copy_in(address_, values.data(), bytes());
+    detail::copy_in_now(memory_.stream(), address(), values.data(), bytes());
   }
   /// Waits for the work before it, then copies all elements to `values` (exactly `size()`).
   void download(std::span<T> values) const {
     detail::check_copy_size(size_, values.size());
-    device_.copy_out(values.data(), address_, bytes());
+    detail::copy_out_now(memory_.stream(), values.data(), address(), bytes());
   }
   [[nodiscard]] std::vector<T> to_vector() const {
     if constexpr (std::is_same_v<T, bool>) {
@@ -81,17 +83,37 @@ class Buffer {
   }
   /// Sets every byte: 0 for zeros, or a pattern no result has (0xff is a NaN in every float type),
   /// so that what a kernel did not write shows.
-  void fill_bytes(u8 value) { device_.fill(address_, value, bytes()); }
+  void fill_bytes(u8 value) { detail::fill(memory_.stream(), address(), value, bytes()); }
 
  private:
-  Device device_;
-  u64 address_ = 0;
+  detail::Allocation memory_;
+  std::size_t size_ = 0;
+};
+
+/// `size()` elements of page-locked host memory, freed with the object: what asynchronous copies
+/// want on the host's side. Moves, does not copy.
+template <Element T>
+class HostBuffer {
+ public:
+  HostBuffer(const Device& device, std::size_t count)
+      : memory_(device, detail::buffer_bytes(count, sizeof(T)), detail::Allocation::HostOnly{}),
+        size_(count) {}
+
+  [[nodiscard]] T* data() const { return static_cast<T*>(memory_.host()); }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] T* begin() const { return data(); }
+  [[nodiscard]] T* end() const { return data() + size_; }
+  [[nodiscard]] T& operator[](std::size_t index) const { return data()[index]; }
+  [[nodiscard]] std::span<T> span() const { return {data(), size_}; }
+
+ private:
+  detail::Allocation memory_;
   std::size_t size_ = 0;
 };
 
 template <Element T>
-Buffer<T> Device::buffer(std::size_t count) const {
-  return Buffer<T>(*this, count);
+Buffer<T> Device::buffer(std::size_t count, Memory memory) const {
+  return Buffer<T>(*this, count, memory);
 }
 
 template <Element T>
@@ -109,6 +131,11 @@ template <class Range>
 auto Device::buffer(const Range& values) const {
   using T = std::remove_cv_t<std::remove_reference_t<decltype(*std::data(values))>>;
   return buffer<T>(std::span<const T>(std::data(values), std::size(values)));
+}
+
+template <Element T>
+HostBuffer<T> Device::host_buffer(std::size_t count) const {
+  return HostBuffer<T>(*this, count);
 }
 
 template <Element T>

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,12 +10,18 @@
 
 #include "teeny/base/dtype.hpp"
 #include "teeny/runtime/grid.hpp"
+#include "teeny/runtime/memory.hpp"
 #include "teeny/target/loading.hpp"
 
 namespace teeny {
 
 template <Element T>
 class Buffer;
+template <Element T>
+class HostBuffer;
+template <class Kernel>
+class PreparedKernel;
+class Stream;
 
 enum class DeviceKind : std::uint8_t { cpu, cuda };
 
@@ -25,7 +30,9 @@ class DeviceState;
 }
 
 /// Where kernels run: a CPU (its threads share the grid's programs) or a CUDA device. A light
-/// handle; copies mean the same device. Work on a device happens in the order it was asked for.
+/// handle; copies mean the same device, which lives as long as the process. Its members may be
+/// called from several threads. Work is done by streams, each in order; what is asked of the device
+/// itself goes to its default stream.
 class Device {
  public:
   /// This machine's processor.
@@ -41,15 +48,27 @@ class Device {
   /// cuda:0 if a CUDA driver answers, else the CPU; says on stderr which it took. Never changes its
   /// mind later: a kernel that has no code for the device it took is an error.
   [[nodiscard]] static Device best();
+  /// How many CUDA devices the driver has; 0 without a driver.
+  [[nodiscard]] static int cuda_count();
 
   [[nodiscard]] DeviceKind kind() const;
   [[nodiscard]] std::string name() const;         ///< "cpu", "cuda:0": what `open` takes
   [[nodiscard]] std::string description() const;  ///< for people: the chip, its driver, its threads
   [[nodiscard]] std::optional<DeviceFacts> facts() const;  ///< of a CUDA device
+  [[nodiscard]] const DeviceAttributes& attributes() const;
+  [[nodiscard]] MemoryInfo memory() const;
+  /// `teeny::shared_memory` of its attributes.
+  [[nodiscard]] Memory shared_memory() const { return teeny::shared_memory(attributes()); }
 
-  /// `count` elements of uninitialised device memory.
+  /// A new stream. The default one, on CUDA, also keeps order with the legacy stream (0) that other
+  /// libraries use; new ones do not.
+  [[nodiscard]] Stream stream() const;
+  [[nodiscard]] Stream default_stream() const;
+
+  /// `count` elements, uninitialised, which every stream may use at once. Error(board) for a kind
+  /// of memory that the device does not have.
   template <Element T>
-  [[nodiscard]] Buffer<T> buffer(std::size_t count) const;
+  [[nodiscard]] Buffer<T> buffer(std::size_t count, Memory memory = Memory::device) const;
   /// A copy of these values: `device.buffer<f32>(values)` of a span or what converts to one, or
   /// `device.buffer(values)` of a vector or an array.
   template <Element T>
@@ -60,34 +79,40 @@ class Device {
       std::size(range);
     }
   [[nodiscard]] auto buffer(const Range& values) const;
+  /// `count` elements of page-locked host memory, uninitialised: copies between it and the device
+  /// are asynchronous. Kernels do not see it.
+  template <Element T>
+  [[nodiscard]] HostBuffer<T> host_buffer(std::size_t count) const;
 
-  /// Runs `kernel` once per program of `grid`. Arguments are the kernel's parameters in order:
-  /// a Buffer (of this device) or DevicePtr for a pointer, numbers for scalars; what does not match
-  /// does not compile. May return before the kernel is done; reading a buffer waits for it. Errors:
-  /// usage for a grid beyond its limits, a number beyond its parameter's type, a buffer of another
-  /// device, an undeclared variant; input when there is no code for this device.
+  /// Runs `kernel` once per program of `grid`, on the default stream: see Stream::launch.
   template <class Kernel, class... Args>
   void launch(const Kernel& kernel, const Grid& grid, const Args&... args) const;
+  /// Finds and loads `kernel` now. The handle launches without looking anything up, whatever
+  /// run-time members the kernel has. Errors as of a launch.
+  template <class Kernel>
+  [[nodiscard]] PreparedKernel<Kernel> prepare(const Kernel& kernel) const;
 
-  /// Waits until all work is done, and reports what went wrong in it.
+  /// Waits until all work of all streams is done, and reports what went wrong in it.
   void synchronize() const;
+  /// Waits for all work, then unloads every kernel; the next launch of one loads it again. Not
+  /// while another thread launches, nor while a Graph of this device is to be launched again.
+  void unload_kernels() const;
+  /// Waits for all work, then gives memory that pools keep for later back to the driver.
+  void trim_memory() const;
 
-  // What Buffer is made of: raw memory of this device.
-  [[nodiscard]] u64 allocate(std::size_t bytes) const;
-  void release(u64 address) const noexcept;
-  void copy_in(u64 to, const void* from, std::size_t bytes) const;
-  void copy_out(void* to, u64 from, std::size_t bytes) const;
-  void copy(u64 to, u64 from, std::size_t bytes) const;
-  void fill(u64 to, u8 value, std::size_t bytes) const;
+  /// Whether each launch is waited for, so that an error names the kernel at fault: false, or what
+  /// TEENY_SYNC=1 says when the device is opened.
+  [[nodiscard]] bool synchronous() const;
+  void set_synchronous(bool on) const;
 
   friend bool operator==(const Device& left, const Device& right) {
     return left.state_ == right.state_;
   }
   [[nodiscard]] detail::DeviceState& state() const noexcept { return *state_; }
+  explicit Device(detail::DeviceState& state) noexcept : state_(&state) {}
 
  private:
-  explicit Device(std::shared_ptr<detail::DeviceState> state) : state_(std::move(state)) {}
-  std::shared_ptr<detail::DeviceState> state_;
+  detail::DeviceState* state_;
 };
 
 }  // namespace teeny

@@ -1,22 +1,20 @@
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <filesystem>
-#include <type_traits>
-#include <vector>
 
 #include "teeny/lang/arguments.hpp"
 #include "teeny/lang/launchable.hpp"
 #include "teeny/runtime/buffer.hpp"
 #include "teeny/runtime/device.hpp"
+#include "teeny/runtime/kernel_entry.hpp"
+#include "teeny/runtime/stream.hpp"
 #include "teeny/target/target.hpp"
 
 namespace teeny {
 
 namespace detail {
-
-/// One address for each kernel type: tells types apart whose names do not (unnamed namespaces).
-template <class Kernel>
-inline constexpr char kernel_tag = 0;
 
 /// The device whose memory an argument is, where the argument knows.
 template <class Arg>
@@ -25,28 +23,81 @@ template <class Arg>
   return nullptr;
 }
 
-void launch(DeviceState& device, const KernelInstance& instance, const void* tag, const Grid& grid,
-            std::vector<u64> slots, const std::vector<const DeviceState*>& owners);
+/// Never returns: Error(usage) for a buffer of another device.
+[[noreturn]] void refuse_owner(const DeviceState& device, const KernelEntry& entry,
+                               std::size_t number, const DeviceState& owner);
 
 template <class... Args>
-void launch_with(DeviceState& device, const KernelInstance& instance, const void* tag,
-                 const Grid& grid, const Args&... args) {
-  launch(device, instance, tag, grid, pack_arguments(instance, args...), {owner_of(args)...});
+void check_owners(const DeviceState& device, const KernelEntry& entry, const Args&... args) {
+  std::size_t number = 0;
+  const auto check = [&](const DeviceState* owner) {
+    ++number;
+    if (owner != nullptr && owner != &device) refuse_owner(device, entry, number, *owner);
+  };
+  (check(owner_of(args)), ...);
+}
+
+void launch(StreamState& stream, KernelEntry& entry, const Grid& grid, const void* const* values);
+[[nodiscard]] StreamState& default_stream(DeviceState& device);
+[[nodiscard]] DeviceState& device_of(const StreamState& stream);
+
+template <class Kernel, class... Args>
+void launch_with(StreamState& stream, KernelEntry& entry, const Grid& grid, const Args&... args) {
+  const PackedArguments<Kernel, Args...> packed(entry.instance, args...);
+  check_owners(device_of(stream), entry, args...);
+  launch(stream, entry, grid, packed.values());
 }
 
 }  // namespace detail
 
 template <class Kernel, class... Args>
+void Stream::launch(const Kernel& kernel, const Grid& grid, const Args&... args) const {
+  check_arguments<Kernel, Args...>();
+  ensure_registered<Kernel>();
+  detail::launch_with<Kernel>(*state_, detail::entry_of(detail::device_of(*state_), kernel), grid,
+                              args...);
+}
+
+template <class Kernel, class... Args>
 void Device::launch(const Kernel& kernel, const Grid& grid, const Args&... args) const {
   check_arguments<Kernel, Args...>();
   ensure_registered<Kernel>();
-  const void* tag = &detail::kernel_tag<Kernel>;
-  if constexpr (std::is_empty_v<Kernel>) {
-    static const KernelInstance instance = instance_of(kernel);
-    detail::launch_with(*state_, instance, tag, grid, args...);
-  } else {
-    detail::launch_with(*state_, instance_of(kernel), tag, grid, args...);
+  detail::launch_with<Kernel>(detail::default_stream(*state_), detail::entry_of(*state_, kernel),
+                              grid, args...);
+}
+
+/// A kernel found and loaded on one device: `device.prepare(kernel)`. A light handle.
+template <class Kernel>
+class PreparedKernel {
+ public:
+  /// As Stream::launch, on a stream of that device; else Error(usage).
+  template <class... Args>
+  void launch(const Stream& stream, const Grid& grid, const Args&... args) const {
+    check_arguments<Kernel, Args...>();
+    detail::check_stream_device(stream.state(), *device_);
+    detail::launch_with<Kernel>(stream.state(), *entry_, grid, args...);
   }
+  /// On the device's default stream.
+  template <class... Args>
+  void launch(const Grid& grid, const Args&... args) const {
+    check_arguments<Kernel, Args...>();
+    detail::launch_with<Kernel>(detail::default_stream(*device_), *entry_, grid, args...);
+  }
+
+  PreparedKernel(detail::DeviceState& device, detail::KernelEntry& entry)
+      : device_(&device), entry_(&entry) {}
+
+ private:
+  detail::DeviceState* device_;
+  detail::KernelEntry* entry_;
+};
+
+template <class Kernel>
+PreparedKernel<Kernel> Device::prepare(const Kernel& kernel) const {
+  ensure_registered<Kernel>();
+  detail::KernelEntry& entry = detail::entry_of(*state_, kernel);
+  detail::load(*state_, entry);
+  return {*state_, entry};
 }
 
 namespace detail {

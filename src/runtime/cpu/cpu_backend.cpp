@@ -1,17 +1,18 @@
+#include "cpu_backend.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cfenv>
 #include <cstdlib>
-#include <cstring>
-#include <mutex>
 #include <new>
 
-#include <dlfcn.h>
+#include <unistd.h>
 
-#include "../backend.hpp"
-#include "thread_pool.hpp"
+#include "../access_guard.hpp"
+#include "cpu_stream.hpp"
 
 #include "teeny/base/error.hpp"
+#include "teeny/base/files.hpp"
 #include "teeny/cache/choose.hpp"
 
 namespace fs = std::filesystem;
@@ -21,10 +22,6 @@ namespace teeny::detail {
 namespace {
 
 constexpr std::size_t alignment = 64;  // a cache line, and what launch ABI 1 promises for scratch
-
-// Launch ABI 1, see ir/kernel.hpp.
-using Entry = void (*)(const void* const* arguments, const std::uint32_t* position,
-                       const std::uint32_t* grid, void* scratch);
 
 void* aligned(std::size_t bytes) {
   const std::size_t whole =
@@ -36,39 +33,6 @@ void* aligned(std::size_t bytes) {
   }
   return memory;
 }
-
-struct Free {
-  void operator()(void* memory) const noexcept { std::free(memory); }
-};
-
-class CpuKernel : public LoadedKernel {
- public:
-  CpuKernel(ArtifactInfo info, const fs::path& path) : LoadedKernel(std::move(info)) {
-    handle_ = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle_ == nullptr) {
-      throw Error(
-          ErrorKind::environment, "cannot load " + path.string() + ": " + ::dlerror(),
-          "if its file system is mounted noexec, put the cache elsewhere (TEENYC_CACHE_DIR)");
-    }
-    void* symbol = ::dlsym(handle_, this->info().kernel.c_str());
-    if (symbol == nullptr) {
-      ::dlclose(handle_);
-      throw Error(ErrorKind::input,
-                  path.string() + ": wanted the entry " + this->info().kernel + ", found none",
-                  "remove the file and compile the kernel again");
-    }
-    static_assert(sizeof entry_ == sizeof symbol);
-    std::memcpy(&entry_, &symbol, sizeof symbol);
-  }
-  ~CpuKernel() override { ::dlclose(handle_); }
-  CpuKernel(const CpuKernel&) = delete;
-  CpuKernel& operator=(const CpuKernel&) = delete;
-  [[nodiscard]] Entry entry() const noexcept { return entry_; }
-
- private:
-  void* handle_ = nullptr;
-  Entry entry_ = nullptr;
-};
 
 // Kernels keep subnormal numbers and round to nearest, whatever the program set for its own
 // arithmetic (a program linked with -ffast-math starts with subnormals flushed).
@@ -86,92 +50,120 @@ class PlainArithmetic {
   std::fenv_t before_{};
 };
 
-class CpuBackend : public Backend {
- public:
-  CpuBackend() : scratch_(static_cast<std::size_t>(pool_.size())) {}
-
-  [[nodiscard]] DeviceKind kind() const override { return DeviceKind::cpu; }
-  [[nodiscard]] std::string name() const override { return "cpu"; }
-  [[nodiscard]] std::string description() const override {
-    const CpuTarget host = host_cpu_target();
-    const int threads = pool_.size();
-    return host.triple + " " + host.cpu + ", " + std::to_string(threads) +
-           (threads == 1 ? " thread" : " threads");
-  }
-  [[nodiscard]] std::optional<DeviceFacts> facts() const override { return std::nullopt; }
-  [[nodiscard]] Target compile_target() const override { return host_cpu_target(); }
-  [[nodiscard]] Artifact choose(const std::string& kernel, const std::vector<fs::path>& candidates,
-                                const std::string& where) const override {
-    return choose_for_cpu(kernel, candidates, where, host_cpu_target());
-  }
-  [[nodiscard]] std::unique_ptr<LoadedKernel> load(const Artifact& artifact,
-                                                   const fs::path& path) override {
-    return std::make_unique<CpuKernel>(artifact.info, path);
-  }
-
-  void launch(LoadedKernel& kernel, const Grid& grid, void* const* values) override {
-    const Entry entry = static_cast<CpuKernel&>(kernel).entry();
-    const std::lock_guard lock(launch_);
-    reserve_scratch(static_cast<std::size_t>(kernel.info().scratch_bytes), grid.count());
-    const std::array<std::uint32_t, 3> extents = {static_cast<std::uint32_t>(grid.x),
-                                                  static_cast<std::uint32_t>(grid.y),
-                                                  static_cast<std::uint32_t>(grid.z)};
-    const auto programs = [&](std::uint64_t begin, std::uint64_t end, int worker) {
-      const PlainArithmetic plain;
-      const std::uint64_t row = begin / extents[0];
-      std::array<std::uint32_t, 3> position = {static_cast<std::uint32_t>(begin % extents[0]),
-                                               static_cast<std::uint32_t>(row % extents[1]),
-                                               static_cast<std::uint32_t>(row / extents[1])};
-      void* scratch = scratch_[static_cast<std::size_t>(worker)].get();
-      for (std::uint64_t program = begin; program < end; ++program) {
-        entry(values, position.data(), extents.data(), scratch);
-        if (++position[0] < extents[0]) continue;
-        position[0] = 0;
-        if (++position[1] < extents[1]) continue;
-        position[1] = 0;
-        ++position[2];
-      }
-    };
-    pool_.run(static_cast<std::uint64_t>(grid.count()), programs);
-  }
-
-  [[nodiscard]] u64 allocate(std::size_t bytes) override {
-    return reinterpret_cast<u64>(aligned(bytes));
-  }
-  void release(u64 address) noexcept override { std::free(reinterpret_cast<void*>(address)); }
-  void copy_in(u64 to, const void* from, std::size_t bytes) override {
-    if (bytes != 0) std::memcpy(reinterpret_cast<void*>(to), from, bytes);
-  }
-  void copy_out(void* to, u64 from, std::size_t bytes) override {
-    if (bytes != 0) std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
-  }
-  void copy(u64 to, u64 from, std::size_t bytes) override {
-    if (bytes != 0)
-      std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
-  }
-  void fill(u64 to, u8 value, std::size_t bytes) override {
-    if (bytes != 0) std::memset(reinterpret_cast<void*>(to), value, bytes);
-  }
-  void synchronize() override {}  // a launch returns when it is done
-
- private:
-  void reserve_scratch(std::size_t bytes, i64 programs) {
-    // One program runs on the caller's thread alone; it needs no more than that one's.
-    const std::size_t workers = programs == 1 ? 1 : scratch_.size();
-    for (std::size_t worker = 0; worker < workers; ++worker) {
-      if (scratch_[worker] != nullptr && sizes_[worker] >= bytes) continue;
-      scratch_[worker].reset(aligned(bytes));
-      sizes_[worker] = bytes;
-    }
-  }
-
-  ThreadPool pool_;
-  std::mutex launch_;
-  std::vector<std::unique_ptr<void, Free>> scratch_;
-  std::vector<std::size_t> sizes_ = std::vector<std::size_t>(scratch_.size(), 0);
-};
+// "MemAvailable:    5832 kB" of /proc/meminfo, in bytes; 0 when it is not there.
+u64 meminfo(const std::string& text, const std::string& field) {
+  const auto at = text.find("\n" + field + ":");
+  if (at == std::string::npos) return 0;
+  return std::strtoull(text.c_str() + at + field.size() + 2, nullptr, 10) * 1024;
+}
 
 }  // namespace
+
+void CpuBackend::Free::operator()(void* memory) const noexcept { std::free(memory); }
+
+CpuBackend::CpuBackend()
+    : scratch_(static_cast<std::size_t>(pool_.size())), sizes_(scratch_.size(), 0) {
+  attributes_.multiprocessors = pool_.size();
+  attributes_.integrated = true;
+  attributes_.maps_host_memory = true;
+  attributes_.registers_host_memory = true;
+  attributes_.managed_memory = true;
+  attributes_.concurrent_managed_access = true;
+  attributes_.memory_pools = true;
+}
+
+std::string CpuBackend::description() const {
+  const CpuTarget host = host_cpu_target();
+  const int threads = pool_.size();
+  return host.triple + " " + host.cpu + ", " + std::to_string(threads) +
+         (threads == 1 ? " thread" : " threads");
+}
+
+MemoryInfo CpuBackend::memory() const {
+  const std::string text = "\n" + read_file_if_exists("/proc/meminfo").value_or("");
+  return {meminfo(text, "MemAvailable"), meminfo(text, "MemTotal")};
+}
+
+Target CpuBackend::compile_target() const { return host_cpu_target(); }
+
+Artifact CpuBackend::choose(const std::string& kernel, const std::vector<fs::path>& candidates,
+                            const std::string& where) const {
+  return choose_for_cpu(kernel, candidates, where, host_cpu_target());
+}
+
+std::unique_ptr<LoadedKernel> CpuBackend::load(const Artifact& artifact, const fs::path& path) {
+  return std::make_unique<CpuKernel>(artifact.info, path);
+}
+
+Block CpuBackend::allocate(std::size_t bytes, Memory, bool guarded) {
+  if (!guarded) {
+    void* memory = aligned(bytes);
+    return {reinterpret_cast<u64>(memory), memory};
+  }
+  void* host = allocate_pages(bytes);
+  return {reinterpret_cast<u64>(view_again(host, bytes)), host};
+}
+
+void CpuBackend::release(const Block& block, std::size_t bytes, Memory, bool guarded) noexcept {
+  if (!guarded) {
+    std::free(block.host);
+    return;
+  }
+  release_pages(reinterpret_cast<void*>(block.address), bytes);
+  release_pages(block.host, bytes);
+}
+
+void* CpuBackend::allocate_host(std::size_t bytes) { return aligned(bytes); }
+void CpuBackend::release_host(void* host) noexcept { std::free(host); }
+
+std::shared_ptr<StreamState> CpuBackend::make_stream(DeviceState& device, bool) {
+  return std::make_shared<CpuStream>(device, *this);
+}
+
+std::shared_ptr<StreamState> CpuBackend::wrap_stream(DeviceState&, void*) {
+  throw Error(ErrorKind::usage, "wanted a CUDA device to wrap a CUstream for, found device cpu",
+              "use device.stream()");
+}
+
+std::shared_ptr<EventState> CpuBackend::make_event(DeviceState& device) {
+  return std::make_shared<CpuEvent>(device);
+}
+
+void CpuBackend::run(const CpuKernel& kernel, const Grid& grid, const void* const* values) {
+  const CpuKernel::Entry entry = kernel.entry();
+  const std::lock_guard lock(launch_);
+  reserve_scratch(static_cast<std::size_t>(kernel.info().scratch_bytes), grid.count());
+  const std::array<std::uint32_t, 3> extents = {static_cast<std::uint32_t>(grid.x),
+                                                static_cast<std::uint32_t>(grid.y),
+                                                static_cast<std::uint32_t>(grid.z)};
+  const auto programs = [&](std::uint64_t begin, std::uint64_t end, int worker) {
+    const PlainArithmetic plain;
+    const std::uint64_t row = begin / extents[0];
+    std::array<std::uint32_t, 3> position = {static_cast<std::uint32_t>(begin % extents[0]),
+                                             static_cast<std::uint32_t>(row % extents[1]),
+                                             static_cast<std::uint32_t>(row / extents[1])};
+    void* scratch = scratch_[static_cast<std::size_t>(worker)].get();
+    for (std::uint64_t program = begin; program < end; ++program) {
+      entry(values, position.data(), extents.data(), scratch);
+      if (++position[0] < extents[0]) continue;
+      position[0] = 0;
+      if (++position[1] < extents[1]) continue;
+      position[1] = 0;
+      ++position[2];
+    }
+  };
+  pool_.run(static_cast<std::uint64_t>(grid.count()), programs);
+}
+
+void CpuBackend::reserve_scratch(std::size_t bytes, i64 programs) {
+  // One program runs on the caller's thread alone; it needs no more than that one's.
+  const std::size_t workers = programs == 1 ? 1 : scratch_.size();
+  for (std::size_t worker = 0; worker < workers; ++worker) {
+    if (scratch_[worker] != nullptr && sizes_[worker] >= bytes) continue;
+    scratch_[worker].reset(aligned(bytes));
+    sizes_[worker] = bytes;
+  }
+}
 
 std::unique_ptr<Backend> make_cpu_backend() { return std::make_unique<CpuBackend>(); }
 

@@ -37,7 +37,7 @@ void find(void* handle, const char* symbol, Function& function) {
   void* address = ::dlsym(handle, symbol);
   if (address == nullptr) {
     throw Error(ErrorKind::environment,
-                std::string("the CUDA driver lacks ") + symbol + ": it is older than CUDA 11",
+                std::string("the CUDA driver lacks ") + symbol + ": it is older than CUDA 11.4",
                 "install a newer driver");
   }
   static_assert(sizeof function == sizeof address);

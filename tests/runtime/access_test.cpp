@@ -1,0 +1,171 @@
+// Memory that host and device share: which kind, and the host touching it too early (P45, P46).
+
+#include "tests/runtime/device_support.hpp"
+
+namespace teeny {
+namespace {
+
+using test::Variable;
+
+class Access : public test::EachDeviceTest {
+ protected:
+  Access() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+  // A sanitizer makes an exit code of a signal.
+  static bool ended_badly(int status) { return !WIFEXITED(status) || WEXITSTATUS(status) != 0; }
+
+  Variable check_{"TEENY_CHECK_ACCESS", "1"};
+};
+INSTANTIATE_TEST_SUITE_P(All, Access, testing::Values("cpu", "cuda"));
+
+TEST_P(Access, P45_ATouchBetweenLaunchAndWaitEndsTheProgramNamingTheKernel) {
+  const auto early = [] {
+    const Device device = open();
+    Buffer<i32> a = device.buffer<i32>(4, Memory::mapped);
+    const std::span<i32> host = a.host();  // asked for in time, touched too early
+    host[0] = 1;
+    device.launch(kernels::Fill{}, grid(4), a);
+    std::exit(host[0] == 12345 ? 1 : 0);
+  };
+  EXPECT_EXIT(early(), ended_badly,
+              "the host touched mapped memory \\(16 bytes\\) that kernel Fill on (cpu|cuda:0) may "
+              "still use(.|\n)*synchronize");
+}
+
+TEST_P(Access, P45_AfterTheWaitItIsTheHostsAgain) {
+  const Device device = open();
+  const Stream stream = device.stream();
+  const Stream other = device.stream();
+  Buffer<i32> a = device.buffer<i32>(4, Memory::mapped);
+  Buffer<i32> b = device.buffer<i32>(4, Memory::mapped);
+  b.host()[0] = 3;
+  stream.launch(kernels::Fill{}, grid(4), a);
+  EXPECT_EQ(b.host()[0], 3) << "memory that the kernel does not use stays open";
+  stream.synchronize();
+  EXPECT_EQ(a.host()[3], 7);
+  stream.launch(kernels::Fill{}, grid(4), a);
+  const Event event = stream.record();
+  stream.launch(kernels::Fill{}, grid(1), b);
+  event.synchronize();
+  EXPECT_EQ(a.host()[0], 7) << "b is still in use, a is not";
+  other.wait(stream.record());
+  other.synchronize();
+  EXPECT_EQ(b.host()[0], 7) << "waited for by way of another stream";
+  // Copies count as use, and reach what is locked.
+  std::vector<i32> values = {1, 2, 3, 4};
+  stream.upload(a, values);
+  stream.launch(kernels::Scale{}, grid(4), a, b, 2);
+  stream.copy(a, b);
+  stream.download(a, b.host());
+  stream.synchronize();
+  EXPECT_EQ(std::vector<i32>(b.host().begin(), b.host().end()), (std::vector<i32>{2, 4, 6, 8}));
+  const Graph graph =
+      stream.capture([&](const Stream& s) { s.launch(kernels::Scale{}, grid(4), a, b, 5); });
+  graph.launch(stream);
+  device.synchronize();
+  EXPECT_EQ(b.host()[3], 40);
+}
+
+TEST_P(Access, P45_ACopyInFlightIsNoticedToo) {
+  const auto early = [] {
+    const Device device = open();
+    Buffer<i32> a = device.buffer<i32>(4, Memory::mapped);
+    const std::span<i32> host = a.host();
+    device.default_stream().fill_bytes(a, 1);
+    host[3] = 1;
+    std::exit(0);
+  };
+  EXPECT_EXIT(early(), ended_badly, "that a copy on");
+}
+
+TEST_P(Access, WithoutTheVariableNothingIsWatched) {
+  const Variable off("TEENY_CHECK_ACCESS", std::nullopt);
+  const Device device = open();
+  Buffer<i32> a = device.buffer<i32>(4, Memory::mapped);
+  device.launch(kernels::Fill{}, grid(4), a);
+  EXPECT_NE(a.host()[0], 8);
+  device.synchronize();
+}
+
+class CudaAccess : public test::DeviceTest {};
+
+TEST_F(CudaAccess, P45_WhereTheHostMayNotTouchManagedMemoryItIsMapped) {
+  const long long managed = driver_.calls("cuMemAllocManaged");
+  for (const char* chip : {"72", "87", "110"}) {
+    const Variable capability("FAKE_CUDA_CAPABILITY", chip);
+    const Device device = cuda();
+    EXPECT_FALSE(device.attributes().concurrent_managed_access);
+    EXPECT_EQ(device.shared_memory(), Memory::mapped);
+    Buffer<i32> a = device.buffer<i32>(4, device.shared_memory());
+    device.launch(kernels::Fill{}, grid(4), a);
+    device.synchronize();
+    EXPECT_EQ(a.host()[3], 7);
+    const std::string said =
+        error_of([&] { static_cast<void>(device.buffer<i32>(4, Memory::managed)); }, 1);
+    expect_words(
+        said, {"managed memory", "cuda:0", "concurrent managed access", "device.shared_memory()"});
+  }
+  EXPECT_EQ(driver_.calls("cuMemAllocManaged"), managed);
+  const Variable server("FAKE_CUDA_CAPABILITY", "90");
+  const Device device = cuda();
+  EXPECT_EQ(device.shared_memory(), Memory::managed);
+  Buffer<i32> a = device.buffer<i32>(4, device.shared_memory());
+  device.launch(kernels::Fill{}, grid(4), a);
+  device.synchronize();
+  EXPECT_EQ(a.host()[3], 7);
+  EXPECT_EQ(driver_.calls("cuMemAllocManaged"), managed + 1);
+}
+
+TEST_F(CudaAccess, P46_NothingIsPrefetchedWhereTheDeviceSaysNo) {
+  const long long before = driver_.calls("cuMemPrefetchAsync");
+  {
+    const Variable xavier("FAKE_CUDA_CAPABILITY", "72");
+    const Device device = cuda();
+    Buffer<i32> shared = device.buffer<i32>(4, device.shared_memory());
+    Buffer<i32> plain = device.buffer<i32>(4);
+    EXPECT_NO_THROW(device.default_stream().prefetch(shared));
+    EXPECT_NO_THROW(device.default_stream().prefetch(plain));
+    // Not even memory that calls itself managed.
+    EXPECT_NO_THROW(detail::prefetch(detail::default_stream(device.state()), shared.address(), 16,
+                                     Memory::managed));
+    device.synchronize();
+  }
+  EXPECT_EQ(driver_.calls("cuMemPrefetchAsync"), before);
+  const Variable server("FAKE_CUDA_CAPABILITY", "90");
+  const Device device = cuda();
+  Buffer<i32> shared = device.buffer<i32>(4, device.shared_memory());
+  device.default_stream().prefetch(shared);
+  device.synchronize();
+  EXPECT_EQ(driver_.calls("cuMemPrefetchAsync"), before + 1);
+}
+
+TEST_F(CudaAccess, P45_WhereHostMemoryCannotBeRegisteredAnAskForItIsNoticed) {
+  const Variable check("TEENY_CHECK_ACCESS", "1");
+  const Variable attributes("FAKE_CUDA_ATTRIBUTES", "99=0");
+  const Device device = cuda();
+  Buffer<i32> a = device.buffer<i32>(4, Memory::mapped);
+  device.launch(kernels::Fill{}, grid(4), a);
+  expect_words(error_of([&] { static_cast<void>(a.host()); }, 2),
+               {"kernel Fill on cuda:0 may still use", "synchronize"});
+  device.synchronize();
+  EXPECT_EQ(a.host()[3], 7);
+}
+
+TEST(SharedMemory, IsTheKindThatTheAttributesAllow) {
+  DeviceAttributes server;
+  server.managed_memory = true;
+  server.concurrent_managed_access = true;
+  server.maps_host_memory = true;
+  EXPECT_EQ(shared_memory(server), Memory::managed);
+  DeviceAttributes windows = server;
+  windows.concurrent_managed_access = false;
+  EXPECT_EQ(shared_memory(windows), Memory::mapped);
+  DeviceAttributes thor = server;  // integrated, whatever else it says
+  thor.integrated = true;
+  EXPECT_EQ(shared_memory(thor), Memory::mapped);
+  DeviceAttributes old = server;
+  old.managed_memory = false;
+  EXPECT_EQ(shared_memory(old), Memory::mapped);
+}
+
+}  // namespace
+}  // namespace teeny
