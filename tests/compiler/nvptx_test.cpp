@@ -8,12 +8,14 @@
 #include "compiler/nvptx/chip.hpp"
 #include "compiler/nvptx/instructions.hpp"
 #include "compiler/nvptx/layout_plan.hpp"
-#include "compiler/nvptx/strides.hpp"
+#include "compiler/passes/axis_analysis.hpp"
+#include "compiler/passes/gather_loads.hpp"
 #include "compiler/passes/passes.hpp"
 #include "tests/compiler/ptx_support.hpp"
 #include "tests/ir/random_kernel.hpp"
 
 #include "teeny/base/error.hpp"
+#include "teeny/ir/verify.hpp"
 
 namespace teeny::compiler {
 namespace {
@@ -258,8 +260,97 @@ TEST(Lowering, ElementwiseNeedsNeitherBarrierNorShuffle) {
   const std::string ptx = ptx_of(sample::vector_add(DType::f32));
   EXPECT_EQ(occurrences(ptx, "bar.sync"), 0);
   EXPECT_EQ(occurrences(ptx, "shfl"), 0);
+  EXPECT_EQ(occurrences(ptx, "ld.global.nc.v4.f32"), 4);
+  EXPECT_EQ(occurrences(ptx, "st.global.v4.f32"), 2);
+  // For what is not aligned, or masked in the midst of a vector.
   EXPECT_EQ(occurrences(ptx, "ld.global.nc.f32"), 16);
   EXPECT_EQ(occurrences(ptx, "st.global.f32"), 8);
+}
+
+TEST(Lowering, IndependentLoadsWaitForOneTest) {
+  const std::string ptx = ptx_of(sample::vector_add(DType::f32));
+  // Two branches, around the loads and around the stores, and two ways back.
+  EXPECT_EQ(occurrences(ptx, "bra"), 4);
+  const std::size_t first = ptx.find("ld.global.nc.v4");
+  const std::size_t last = ptx.rfind("ld.global.nc.v4");
+  EXPECT_EQ(occurrences(ptx.substr(first, last - first), "bra"), 0);
+  EXPECT_EQ(occurrences(ptx.substr(first, last - first), "add.rn.f32"), 0);
+}
+
+TEST(Lowering, AddressesOfKnownDistanceAreTestedByTheirPointer) {
+  // One test of both inputs and one of the output, of what the launch passes.
+  const std::string ptx = ptx_of(sample::vector_add(DType::f32));
+  EXPECT_EQ(occurrences(ptx, ", 15;"), 2) << ptx;
+}
+
+TEST(Lowering, SmallElementsShareWords) {
+  const std::string halves = ptx_of(sample::vector_add(DType::f16));
+  EXPECT_EQ(occurrences(halves, "ld.global.nc.v4.u32"), 2);
+  EXPECT_EQ(occurrences(halves, "st.global.v4.u32"), 1);
+  const std::string bytes = ptx_of(sample::vector_add(DType::u8, 2048));
+  EXPECT_EQ(occurrences(bytes, "ld.global.nc.v4.u32"), 2);
+  const std::string doubles = ptx_of(sample::vector_add(DType::f64, 256));
+  EXPECT_EQ(occurrences(doubles, "ld.global.nc.v2.f64"), 2);
+}
+
+TEST(GatherLoads, ComeTogetherBehindWhatTheyNeed) {
+  using ir::Opcode;
+  const ir::Kernel kernel = gather_loads(prepare(sample::vector_add(DType::f32)));
+  std::size_t first = 0;
+  while (kernel.body.ops[first].code != Opcode::load) ++first;
+  EXPECT_EQ(gathered_loads(kernel, kernel.body, first), 2U);
+  EXPECT_EQ(gathered_loads(kernel, kernel.body, 0), 0U);
+  EXPECT_EQ(kernel.body.ops[first + 1].code, Opcode::load);
+}
+
+TEST(GatherLoads, StayBetweenWrites) {
+  using ir::Opcode;
+  for (std::uint32_t seed = 0; seed < 40; ++seed) {
+    const ir::Kernel before = prepare(ir::random_kernel(seed).kernel);
+    const ir::Kernel after = gather_loads(before);
+    ir::verify(after);
+    // Loads by the number of writes and regions before them, in their block.
+    const std::function<void(const ir::Block&, std::multiset<std::string>&)> places =
+        [&](const ir::Block& block, std::multiset<std::string>& found) {
+          std::size_t epoch = 0;
+          for (const ir::Op& op : block.ops) {
+            if (op.code == Opcode::load) {
+              found.insert(std::to_string(op.results[0]) + "@" + std::to_string(epoch));
+            }
+            epoch += op.code == Opcode::store || !op.regions.empty();
+            for (const ir::Block& region : op.regions) places(region, found);
+          }
+        };
+    std::multiset<std::string> old_places;
+    std::multiset<std::string> new_places;
+    places(before.body, old_places);
+    places(after.body, new_places);
+    EXPECT_EQ(old_places, new_places) << seed;
+  }
+}
+
+TEST(GatherLoads, LeaveRegistersForOthers) {
+  using ir::Type;
+  ir::Builder builder("many", {Type::pointer_to(DType::f32, true), Type::pointer_to(DType::f32)});
+  const ir::ValueId index = sample::elements(builder, {1024});
+  ir::ValueId total = ir::no_value;
+  for (int i = 0; i < 16; ++i) {
+    const ir::ValueId far = sample::index_constant(builder, i * 5000, {1024});
+    const ir::ValueId x =
+        builder.load(sample::pointers(builder, 0, builder.binary(ir::Opcode::add, index, far)));
+    total = i == 0 ? x : builder.binary(ir::Opcode::add, total, x);
+  }
+  builder.store(sample::pointers(builder, 1, index), total);
+  const ir::Kernel kernel = gather_loads(prepare(builder.finish()));
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < kernel.body.ops.size(); ++i) {
+    most = std::max(most, gathered_loads(kernel, kernel.body, i));
+  }
+  EXPECT_EQ(most, 4U);  // of 8 elements each
+  const Assembled assembled =
+      assemble({compile_ptx(kernel, {Capability::sm_87}).code}, Capability::sm_87);
+  EXPECT_TRUE(assembled.good) << assembled.log;
+  EXPECT_EQ(assembled.spill_bytes.at("many"), 0);
 }
 
 TEST(Lowering, StreamingAccessesSaySo) {
@@ -308,6 +399,7 @@ TEST(LayoutPlan, LoadsRunAlongTheContiguousDimension) {
     const ir::ValueId range =
         builder.reshape(builder.arange(0, 32), axis == 0 ? ir::Shape{32, 1} : ir::Shape{1, 32});
     const ir::ValueId wide = builder.broadcast(range, {32, 32});
+    if (step == 1) return wide;
     return builder.binary(ir::Opcode::mul, wide, sample::index_constant(builder, step, {32, 32}));
   };
   const ir::ValueId index = builder.binary(ir::Opcode::add, spread(0, 1), spread(1, 100));
@@ -315,17 +407,17 @@ TEST(LayoutPlan, LoadsRunAlongTheContiguousDimension) {
   const ir::ValueId loaded = builder.load(from);
   builder.store(sample::pointers(builder, 1, index), loaded);
   const ir::Kernel kernel = builder.finish();
-  EXPECT_EQ(nvptx::Strides(kernel).of(from), (std::vector<std::optional<std::int64_t>>{1, 100}));
-  EXPECT_EQ(nvptx::Strides(kernel).memory_order(from), (std::vector<int>{0, 1}));
-  const nvptx::LayoutPlan plan = nvptx::plan_layouts(kernel);
-  EXPECT_EQ(plan.table[plan.home(loaded)], LinearLayout::blocked({32, 32}, {0, 1}, 0, 2));
+  const AxisAnalysis axes(kernel);
+  EXPECT_EQ(axes.memory_order(from), (std::vector<int>{0, 1}));
+  const nvptx::LayoutPlan plan = nvptx::plan_layouts(kernel, axes);
+  EXPECT_EQ(plan.table[plan.home(loaded)], LinearLayout::blocked({32, 32}, {0, 1}, 2, 2));
 }
 
 TEST(LayoutPlan, WhatIsReducedAndBroadcastBackStaysInPlace) {
   // One exchange among warps at most, and no conversion of the tile.
   for (const int axis : {0, 1}) {
     const ir::Kernel kernel = prepare(sample::reduce_and_center(DType::f32, {32, 128}, axis, 4));
-    const nvptx::LayoutPlan plan = nvptx::plan_layouts(kernel);
+    const nvptx::LayoutPlan plan = nvptx::plan_layouts(kernel, AxisAnalysis(kernel));
     for (ir::ValueId value = 0; value < kernel.values.size(); ++value) {
       if (!plan.derived[value] && kernel.type(value).count() == 32 * 128) {
         EXPECT_EQ(plan.layouts[value].size(), 1U);

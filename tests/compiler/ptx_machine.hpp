@@ -19,6 +19,14 @@
 
 namespace teeny::compiler::testing {
 
+/// How many instructions of all threads read or wrote global memory, and how many of them several
+/// words at once.
+struct GlobalAccesses {
+  std::size_t all = 0;
+  std::size_t vectors = 0;
+  std::size_t bytes = 0;
+};
+
 class PtxMachine {
  public:
   PtxMachine(const std::string& text, std::uint64_t shared_bytes)
@@ -30,6 +38,9 @@ class PtxMachine {
     allowed_.emplace_back(first, first + size);
   }
 
+  /// Of the last run.
+  [[nodiscard]] const GlobalAccesses& accesses() const { return accesses_; }
+
   /// One block. `arguments[i]` points at parameter i's value. `backwards`: the last thread first.
   void run(const std::vector<const void*>& arguments, const std::array<std::uint32_t, 3>& position,
            const std::array<std::uint32_t, 3>& grid, bool backwards = false) {
@@ -38,6 +49,7 @@ class PtxMachine {
     position_ = position;
     grid_ = grid;
     bytes_.clear();
+    accesses_ = {};
     epoch_ = 1;
     std::fill(shared_.begin(), shared_.end(), 0xa5);
     threads_.assign(static_cast<std::size_t>(program_.threads), {});
@@ -343,6 +355,11 @@ class PtxMachine {
         address % (values.size() * static_cast<std::size_t>(type.bytes())) != 0) {
       fail(thread, "vector is not aligned");
     }
+    if (!shared) {
+      ++accesses_.all;
+      accesses_.vectors += values.size() > 1;
+      accesses_.bytes += values.size() * static_cast<std::size_t>(type.bytes());
+    }
     for (const PtxOperand& value : values) {
       if (is_load) {
         write(thread, value, load(thread, address, type, shared, instruction.has("nc")), type);
@@ -557,6 +574,7 @@ class PtxMachine {
   std::vector<Thread> threads_;
   std::unordered_map<Bits, Touch> bytes_;  ///< by the address on this machine
   std::uint32_t epoch_ = 1;
+  GlobalAccesses accesses_;
 };
 
 }  // namespace teeny::compiler::testing

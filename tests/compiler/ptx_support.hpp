@@ -75,7 +75,6 @@ inline std::vector<Capability> all_capabilities() {
 
 struct SampleKernel {
   ir::Kernel kernel;
-  bool no_spills = false;
 };
 
 /// A set that takes every path of the lowering.
@@ -392,11 +391,9 @@ inline ir::Kernel arithmetic(DType dtype) {
 inline std::vector<SampleKernel> sample_kernels() {
   using namespace sample;
   std::vector<SampleKernel> all;
-  const auto add = [&all](ir::Kernel kernel, bool no_spills = false) {
-    all.push_back({std::move(kernel), no_spills});
-  };
+  const auto add = [&all](ir::Kernel kernel) { all.push_back({std::move(kernel)}); };
   for (const DType dtype : all_dtypes) {
-    add(vector_add(dtype), true);
+    add(vector_add(dtype));
     add(arithmetic(dtype));
     add(casts(dtype));
   }
@@ -404,8 +401,8 @@ inline std::vector<SampleKernel> sample_kernels() {
       "in_place_streaming", DType::f32, DType::f32, 512,
       [](Builder& builder, ValueId a, ValueId b) { return builder.binary(Opcode::mul, a, b); },
       true, ir::Cache::streaming));
-  add(softmax(DType::f32, 1024), true);
-  add(softmax(DType::f16, 256), true);
+  add(softmax(DType::f32, 1024));
+  add(softmax(DType::f16, 256));
   for (const int num_warps : {1, 4, 8, 32}) {
     add(reduce_and_center(DType::f32, {2048}, 0, num_warps));
     add(reduce_and_center(DType::f64, {32, 64}, 0, num_warps));

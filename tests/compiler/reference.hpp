@@ -24,7 +24,13 @@ class Reference {
  public:
   using Bits = std::vector<std::uint64_t>;  ///< elements, row-major; pointers as addresses
 
-  explicit Reference(const ir::Kernel& kernel) : kernel_(kernel) {}
+  /// `seen` is told each value that a program computes, as often as it does.
+  explicit Reference(const ir::Kernel& kernel,
+                     std::function<void(ir::ValueId, const Reference&)> seen = {})
+      : kernel_(kernel), seen_(std::move(seen)) {}
+
+  /// The elements of a value as they are now.
+  [[nodiscard]] const Bits& elements(ir::ValueId value) const { return values_.at(value); }
 
   /// `arguments[i]` points at parameter i's value, as for a CPU kernel.
   void run(const std::vector<const void*>& arguments, const std::array<std::uint32_t, 3>& position,
@@ -61,11 +67,18 @@ class Reference {
 
   /// Elements of a block's yield; empty for the kernel's body.
   std::vector<Bits> run(const ir::Block& block) {
+    tell(block.arguments);
     for (const Op& op : block.ops) {
       if (op.code == Opcode::yield) return operands(op);
       run(op);
+      tell(op.results);
     }
     return {};
+  }
+
+  void tell(const std::vector<ir::ValueId>& values) const {
+    if (!seen_) return;
+    for (const ir::ValueId value : values) seen_(value, *this);
   }
 
   std::vector<Bits> operands(const Op& op) const {
@@ -292,6 +305,7 @@ class Reference {
   }
 
   const ir::Kernel& kernel_;
+  std::function<void(ir::ValueId, const Reference&)> seen_;
   std::array<std::uint32_t, 3> position_{};
   std::array<std::uint32_t, 3> grid_{};
   std::unordered_map<ir::ValueId, Bits> values_;

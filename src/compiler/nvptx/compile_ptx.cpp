@@ -5,6 +5,7 @@
 #include "compiler/nvptx/emitter.hpp"
 #include "compiler/nvptx/instructions.hpp"
 #include "compiler/nvptx/nvptx.hpp"
+#include "compiler/passes/gather_loads.hpp"
 
 #include "teeny/base/error.hpp"
 
@@ -84,7 +85,8 @@ Artifact compile_ptx(const ir::Kernel& prepared, const CudaTarget& target) {
 
   Context context;
   llvm::Module& module = context.make_module(prepared.name, *machine);
-  Emitter emitter(module, prepared, target.capability);
+  const ir::Kernel gathered = gather_loads(prepared);
+  Emitter emitter(module, gathered, target.capability);
   emitter.emit();
   check_shared(prepared, target.capability, emitter.shared_bytes());
   const int threads = 32 * prepared.options.num_warps;

@@ -1,5 +1,6 @@
 #include <bit>
 
+#include "compiler/layout/runs.hpp"
 #include "compiler/nvptx/emitter.hpp"
 
 namespace teeny::compiler::nvptx {
@@ -31,7 +32,9 @@ void Emitter::emit_dot(const Op& op) {
   const auto staged_as = [&](DType as) {
     const std::int64_t size = size_of(as);
     const std::int64_t vector = 16 / size;
-    return Staged{as, vector, static_cast<std::uint64_t>(rows * (depth + vector) * size),
+    // What follows A begins at a multiple of the widest access.
+    const std::int64_t a_bytes = (rows * (depth + vector) * size + 15) / 16 * 16;
+    return Staged{as, vector, static_cast<std::uint64_t>(a_bytes),
                   static_cast<std::uint64_t>(depth * columns * size)};
   };
   Staged staged = staged_as(dtype);
@@ -47,10 +50,10 @@ void Emitter::emit_dot(const Op& op) {
   llvm::Type* element = register_type(context, ir::Type::scalar(staged.dtype));
   const auto [a_layout, b_layout] = plan_.dot_operands.at(&op);
   begin_shared(a_bytes + staged.b_bytes);
-  stage(registers(op.operands[0], a_layout), layout(a_layout), a_type.dtype, staged.dtype, 0, depth,
-        a_stride);
-  stage(registers(op.operands[1], b_layout), layout(b_layout), type(op.operands[1]).dtype,
-        staged.dtype, a_bytes, columns, columns);
+  stage(registers(op.operands[0], a_layout), layout(a_layout), a_type.shape, a_type.dtype,
+        staged.dtype, 0, a_stride);
+  stage(registers(op.operands[1], b_layout), layout(b_layout), type(op.operands[1]).shape,
+        type(op.operands[1]).dtype, staged.dtype, a_bytes, columns);
   shared_written();
 
   // The rectangle of this thread: first row and column, and distances from there.
@@ -99,11 +102,8 @@ void Emitter::emit_dot(const Op& op) {
   const auto steps = [&](Value* k) {
     Value* a_first = builder_.CreateAdd(a_row, k);
     Value* b_first = builder_.CreateAdd(builder_.CreateShl(k, column_bits), first_column);
-    Values a_rows;
-    for (const std::uint32_t row : row_of) {
-      a_rows.push_back(load(0, {a_first, row * static_cast<std::uint32_t>(a_stride)},
-                            static_cast<std::size_t>(at_once)));
-    }
+    // What few values are used most often is kept; of the other operand a row at a time.
+    std::vector<Values> b_rows;
     for (std::size_t i = 0; i < static_cast<std::size_t>(at_once); ++i) {
       const auto b_row = static_cast<std::uint32_t>(i) * static_cast<std::uint32_t>(columns);
       Values b_columns;
@@ -111,14 +111,19 @@ void Emitter::emit_dot(const Op& op) {
         Value* loaded = load(a_bytes, {b_first, b_row + column_of[c]}, neighbours);
         for (std::size_t j = 0; j < neighbours; ++j) b_columns.push_back(part(loaded, j));
       }
-      for (std::size_t r = 0; r < row_of.size(); ++r) {
-        Value* a = part(a_rows[r], i);
+      b_rows.push_back(std::move(b_columns));
+    }
+    for (const std::uint32_t row : row_of) {
+      Value* a_row_part = load(0, {a_first, row * static_cast<std::uint32_t>(a_stride)},
+                               static_cast<std::size_t>(at_once));
+      for (std::size_t i = 0; i < b_rows.size(); ++i) {
+        Value* a = part(a_row_part, i);
         for (std::size_t c = 0; c < column_of.size(); ++c) {
-          const auto reg = place_of.register_of(row_of[r] << column_bits | column_of[c]);
+          const auto reg = place_of.register_of(row << column_bits | column_of[c]);
           Value*& sum = sums[reg.value()];
           sum = is_float(dtype) ? builder_.CreateIntrinsic(llvm::Intrinsic::fma, {sum_type},
-                                                           {a, b_columns[c], sum})
-                                : builder_.CreateAdd(builder_.CreateMul(a, b_columns[c]), sum);
+                                                           {a, b_rows[i][c], sum})
+                                : builder_.CreateAdd(builder_.CreateMul(a, b_rows[i][c]), sum);
         }
       }
     }
@@ -157,14 +162,18 @@ void Emitter::emit_dot(const Op& op) {
   provide(op.results[0], working, std::move(sums));
 }
 
-void Emitter::stage(const Registers& registers, const LinearLayout& layout, DType from, DType to,
-                    std::uint64_t offset, std::int64_t columns, std::int64_t row_stride) {
+// Neighbours along a row, that a thread holds as neighbours in memory, go in one access.
+void Emitter::stage(const Registers& registers, const LinearLayout& layout, const ir::Shape& shape,
+                    DType from, DType to, std::uint64_t offset, std::int64_t row_stride) {
   llvm::Type* element = register_type(module_.getContext(), ir::Type::scalar(to));
+  const std::int64_t columns = shape[1];
   const auto column_bits =
       static_cast<std::uint64_t>(std::countr_zero(static_cast<std::uint64_t>(columns)));
   const std::int64_t gap = row_stride - columns;
-  for (std::uint32_t reg = 0; reg < layout.register_count(); ++reg) {
-    Index index = place(layout, nullptr, layout.element(reg, 0, 0));
+  const int most = std::countr_zero(static_cast<unsigned>(16 / size_of(to)));
+  const int bits = std::min(most, run_bits(layout, shape, 1));
+  for (const auto& run : runs_of(layout, shape, 1, bits)) {
+    Index index = place(layout, nullptr, layout.element(run.front(), 0, 0));
     if (gap != 0) {
       // The two parts of the element have no bit in common, nor have those of its row.
       Value* row = builder_.CreateLShr(index.computed, column_bits);
@@ -173,9 +182,17 @@ void Emitter::stage(const Registers& registers, const LinearLayout& layout, DTyp
           builder_.CreateMul(row, builder_.getInt32(static_cast<std::uint32_t>(gap))));
       index.known += (index.known >> column_bits) * static_cast<std::uint32_t>(gap);
     }
-    builder_.CreateAlignedStore(ops_.cast(at(registers, reg), from, to),
-                                shared_address(offset, element, index),
-                                llvm::Align(static_cast<std::uint64_t>(size_of(to))));
+    Value* all = ops_.cast(at(registers, run.front()), from, to);
+    if (bits > 0) {
+      Value* first = all;
+      auto* vector = llvm::FixedVectorType::get(element, static_cast<unsigned>(run.size()));
+      all = builder_.CreateInsertElement(llvm::PoisonValue::get(vector), first, std::uint64_t{0});
+      for (std::size_t i = 1; i < run.size(); ++i) {
+        all = builder_.CreateInsertElement(all, ops_.cast(at(registers, run[i]), from, to), i);
+      }
+    }
+    builder_.CreateAlignedStore(all, shared_address(offset, element, index),
+                                llvm::Align(static_cast<std::uint64_t>(size_of(to)) << bits));
   }
 }
 

@@ -3,6 +3,8 @@
 #include <llvm/IR/IntrinsicsNVPTX.h>
 #include <llvm/IR/MDBuilder.h>
 
+#include "compiler/passes/gather_loads.hpp"
+
 #include "teeny/base/error.hpp"
 
 namespace teeny::compiler::nvptx {
@@ -32,7 +34,8 @@ Emitter::Emitter(llvm::Module& module, const ir::Kernel& kernel, Capability capa
     : module_(module),
       kernel_(kernel),
       capability_(capability),
-      plan_(plan_layouts(kernel)),
+      axes_(kernel),
+      plan_(plan_layouts(kernel, axes_)),
       builder_(module.getContext()),
       ops_(builder_, capability),
       values_(kernel.values.size()) {}
@@ -102,7 +105,17 @@ llvm::Value* Emitter::at_entry(const std::function<Value*(Builder&)>& compute) {
 }
 
 void Emitter::emit_block(const ir::Block& block) {
-  for (const Op& op : block.ops) emit_op(op);
+  for (std::size_t i = 0; i < block.ops.size();) {
+    std::vector<const Op*> loads;
+    for (std::size_t count = gathered_loads(kernel_, block, i); count > 0; --count) {
+      loads.push_back(&block.ops[i++]);
+    }
+    if (!loads.empty()) {
+      emit_loads(loads);
+    } else {
+      emit_op(block.ops[i++]);
+    }
+  }
 }
 
 void Emitter::emit_op(const Op& op) {
@@ -126,8 +139,6 @@ void Emitter::emit_op(const Op& op) {
                                                     llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_z};
       return set_scalar(op.results[0], read_special(builder_, ids[op.index], 1, 0x80000000));
     }
-    case Opcode::load:
-      return emit_load(op);
     case Opcode::store:
       return emit_store(op);
     case Opcode::reduce:

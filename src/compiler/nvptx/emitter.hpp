@@ -8,8 +8,10 @@
 #include <llvm/IR/Module.h>
 
 #include "compiler/layout/conversion.hpp"
+#include "compiler/nvptx/global_access.hpp"
 #include "compiler/nvptx/layout_plan.hpp"
 #include "compiler/nvptx/scalar.hpp"
+#include "compiler/passes/axis_analysis.hpp"
 
 #include "teeny/ir/kernel.hpp"
 #include "teeny/target/capability.hpp"
@@ -90,10 +92,37 @@ class Emitter {
   void barrier();
 
   // Global memory (memory.cpp)
-  void emit_load(const ir::Op& op);
+  /// Registers that hold neighbours in memory, 2^bits along an axis to each run of them.
+  struct Runs {
+    int axis = 0;
+    int bits = 0;  ///< 0: there are none, each element is accessed alone
+    std::vector<std::vector<std::uint32_t>> registers = {};
+  };
+  /// The runs that a load or store in that layout can be made of, if alignment and mask allow it
+  /// when the kernel runs: that is what the next two tell.
+  [[nodiscard]] Runs access_runs(const ir::Op& op, LayoutId layout) const;
+  Value* runs_are_aligned(const ir::Op& op, LayoutId layout, const Runs& runs);
+  Value* runs_are_masked_alike(const ir::Op& op, LayoutId layout, const Runs& runs);
+  /// Whether a scalar's address is a multiple of `bytes`.
+  Value* aligned(ir::ValueId pointer, int bytes);
+  void either(Value* condition, const std::function<void()>& usual,
+              const std::function<void()>& otherwise);
+  /// A load or store of 2^bits elements.
+  GlobalAccess access_of(const ir::Op& op, int bits);
+  /// Loads that stand next to each other and do not depend on one another.
+  void emit_loads(const std::vector<const ir::Op*>& loads);
+  struct PlannedLoad {
+    const ir::Op* op;
+    LayoutId id;
+    Runs runs;
+    Registers loaded;
+  };
+  /// By run where `good` holds, else by element.
+  void load_runs(const std::vector<PlannedLoad*>& loads, Value* good);
+  Value* load_element(const ir::Op& op, LayoutId layout, std::uint32_t reg);
+  Values load_words(const ir::Op& op, LayoutId layout, const std::vector<std::uint32_t>& run);
   void emit_store(const ir::Op& op);
-  Value* load_element(const ir::Op& op, Value* pointer, Value* mask, Value* other);
-  void store_element(const ir::Op& op, Value* pointer, Value* value, Value* mask);
+  void store_tile(const ir::Op& op, LayoutId layout, const Runs& runs, Value* speaker);
   /// True in the one thread of those with the same elements that speaks for them; nullptr: in all.
   Value* speaks(const LinearLayout& layout);
 
@@ -108,8 +137,8 @@ class Emitter {
 
   // dot.cpp
   void emit_dot(const ir::Op& op);
-  void stage(const Registers& registers, const LinearLayout& layout, DType from, DType to,
-             std::uint64_t offset, std::int64_t columns, std::int64_t row_stride);
+  void stage(const Registers& registers, const LinearLayout& layout, const ir::Shape& shape,
+             DType from, DType to, std::uint64_t offset, std::int64_t row_stride);
 
   // control.cpp
   void emit_fold(const ir::Op& op);
@@ -119,6 +148,7 @@ class Emitter {
   llvm::Module& module_;
   const ir::Kernel& kernel_;
   Capability capability_;
+  AxisAnalysis axes_;
   LayoutPlan plan_;
   llvm::Function* function_ = nullptr;
   llvm::BasicBlock* entry_ = nullptr;
@@ -133,6 +163,7 @@ class Emitter {
   std::vector<std::vector<Registers>> values_;
   std::map<std::vector<std::uint32_t>, Value*> thread_parts_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Value*> speakers_;
+  std::map<std::pair<ir::ValueId, int>, Value*> aligned_;  ///< parameters, by how many bytes
 
   std::uint64_t shared_bytes_ = 0;
   // What other threads may still be doing since the last barrier.

@@ -5,8 +5,6 @@
 #include <numeric>
 #include <optional>
 
-#include "compiler/nvptx/strides.hpp"
-
 namespace teeny::compiler::nvptx {
 
 using ir::Block;
@@ -91,20 +89,22 @@ struct Facts {
   const Op* dot = nullptr;
   const Op* reduce = nullptr;
   const Op* broadcast = nullptr;  ///< that reads a member
-  const Op* load = nullptr;
   const Op* permute = nullptr;
+  const Op* load = nullptr;  ///< of these two the first that finds the most neighbours
+  const Op* store = nullptr;
+  int widest = 1;  ///< bytes of the largest element that is loaded or stored
   bool in_progress = false;
   std::optional<LayoutId> layout = {};
 };
 
 class Planner {
  public:
-  explicit Planner(const ir::Kernel& kernel)
+  Planner(const ir::Kernel& kernel, const AxisAnalysis& axes)
       : kernel_(kernel),
+        axes_(axes),
         warp_bits_(std::countr_zero(static_cast<unsigned>(kernel.options.num_warps))),
         classes_(kernel.values.size()),
-        facts_(kernel.values.size()),
-        strides_(kernel) {
+        facts_(kernel.values.size()) {
     plan_.layouts.resize(kernel.values.size());
     plan_.derived.resize(kernel.values.size());
   }
@@ -181,7 +181,8 @@ class Planner {
     };
     for (const Op& op : block.ops) {
       if (op.code == Opcode::dot) note(op.results[0], &Facts::dot, op);
-      if (op.code == Opcode::load) note(op.results[0], &Facts::load, op);
+      if (op.code == Opcode::load) note_access(op.results[0], &Facts::load, op);
+      if (op.code == Opcode::store) note_access(op.operands[1], &Facts::store, op);
       if (op.code == Opcode::permute) note(op.results[0], &Facts::permute, op);
       if (op.code == Opcode::broadcast) note(op.operands[0], &Facts::broadcast, op);
       if (op.code == Opcode::reduce) {
@@ -190,6 +191,24 @@ class Planner {
       for (const Block& region : op.regions) collect_facts(region);
     }
   }
+
+  void note_access(ValueId value, const Op* Facts::* kind, const Op& op) {
+    Facts& facts = facts_[classes_.find(value)];
+    facts.widest = std::max(facts.widest, size_of(type(value).dtype));
+    const Op*& fact = facts.*kind;
+    if (fact == nullptr || neighbour_bits(op.operands[0]) > neighbour_bits(fact->operands[0])) {
+      fact = &op;
+    }
+  }
+
+  /// log2 of how many neighbours in memory are neighbours along an axis, as far as it matters.
+  [[nodiscard]] int neighbour_bits(ValueId pointer) const {
+    int bits = 0;
+    for (const AxisFacts& facts : axes_.of(pointer)) bits = std::max(bits, facts.contiguous);
+    return std::min(bits, log2_of(max_access_bytes));
+  }
+
+  static int log2_of(int power) { return std::countr_zero(static_cast<unsigned>(power)); }
 
   LayoutId flat(const ir::Shape& shape) {
     return plan_.table.add(LinearLayout::flat(shape, warp_bits_));
@@ -222,19 +241,29 @@ class Planner {
       return plan_.table[to].with_bits(
           broadcast_bits(type(facts.broadcast->operands[0]).shape, type(result).shape));
     }
-    if (facts.load != nullptr) return memory_layout(facts.load->operands[0]);
+    if (facts.load != nullptr) return memory_layout(facts.load->operands[0], facts.widest);
     if (facts.permute != nullptr && moves(facts.permute->operands[0])) {
       const ValueId operand = facts.permute->operands[0];
       const LayoutId from = home(operand);
       return plan_.table[from].with_bits(permute_bits(type(operand).shape, facts.permute->dims));
     }
+    if (facts.store != nullptr) return memory_layout(facts.store->operands[0], facts.widest);
     return LinearLayout::flat(type(value).shape, warp_bits_);
   }
 
-  /// Consecutive lanes along the dimension in which addresses are consecutive.
-  LinearLayout memory_layout(ValueId pointer) {
-    return LinearLayout::blocked(type(pointer).shape, strides_.memory_order(pointer), 0,
-                                 warp_bits_);
+  /// Neighbours in memory in one thread, as many as one access takes of elements of `widest` bytes
+  /// and as leave no thread without any, and the next ones in the next thread.
+  LinearLayout memory_layout(ValueId pointer, int widest) {
+    const ir::Shape& shape = type(pointer).shape;
+    if (single(pointer)) return LinearLayout::flat(shape, warp_bits_);
+    const std::vector<int> order = axes_.memory_order(pointer);
+    const std::vector<int> bits = extent_bits(shape);
+    const int all_bits = std::accumulate(bits.begin(), bits.end(), 0);
+    const int spare_bits = std::max(0, all_bits - LinearLayout::lane_bits - warp_bits_);
+    const auto fastest = static_cast<std::size_t>(order.at(0));
+    const int vector_bits = std::min(
+        {axes_.of(pointer)[fastest].contiguous, spare_bits, log2_of(max_access_bytes / widest)});
+    return LinearLayout::blocked(shape, order, vector_bits, warp_bits_);
   }
 
   LayoutId reduce_layout(const Op& op) {
@@ -250,19 +279,36 @@ class Planner {
   /// Where a tile is stored from: from where it is, if that makes whole memory transactions.
   LayoutId store_layout(const Op& op) {
     const ValueId pointer = op.operands[0];
-    const LinearLayout wanted = memory_layout(pointer);
+    const int bytes = size_of(type(pointer).dtype);
+    const LinearLayout wanted = memory_layout(pointer, bytes);
     for (const ValueId operand : op.operands) {
       if (!moves(operand)) continue;
       const LayoutId now = home(operand);
-      const LinearLayout& layout = plan_.table[now];
-      // The lowest three lane bits make 32 bytes of four-byte elements: one memory transaction.
-      if (std::equal(wanted.lane_columns().begin(), wanted.lane_columns().begin() + 3,
-                     layout.lane_columns().begin()) ||
-          moves(pointer)) {
-        return now;
-      }
+      if (moves(pointer) || coalesces(plan_.table[now], pointer, bytes)) return now;
     }
     return plan_.table.add(wanted);
+  }
+
+  /// Whether neighbouring threads touch whole memory transactions, of 32 bytes, or all there is.
+  bool coalesces(const LinearLayout& layout, ValueId pointer, int bytes) {
+    constexpr int transaction_bits = 5;
+    // One element after the other in memory, as far as that goes.
+    const LinearLayout single = memory_layout(pointer, max_access_bytes);
+    std::vector<std::uint32_t> columns = single.lane_columns();
+    const auto& registers = layout.register_columns();
+    std::size_t next = 0;
+    int covered = log2_of(bytes);
+    while (next < columns.size() && columns[next] != 0 &&
+           std::find(registers.begin(), registers.end(), columns[next]) != registers.end()) {
+      ++next;
+      ++covered;
+    }
+    for (const std::uint32_t lane : layout.lane_columns()) {
+      if (next == columns.size() || columns[next] == 0 || columns[next] != lane) break;
+      ++next;
+      ++covered;
+    }
+    return covered >= transaction_bits || next == columns.size() || columns[next] == 0;
   }
 
   void demand(ValueId value, LayoutId layout) {
@@ -354,15 +400,17 @@ class Planner {
   }
 
   const ir::Kernel& kernel_;
+  const AxisAnalysis& axes_;
   int warp_bits_;
   Classes classes_;
   std::vector<Facts> facts_;
-  Strides strides_;
   LayoutPlan plan_;
 };
 
 }  // namespace
 
-LayoutPlan plan_layouts(const ir::Kernel& kernel) { return Planner(kernel).plan(); }
+LayoutPlan plan_layouts(const ir::Kernel& kernel, const AxisAnalysis& axes) {
+  return Planner(kernel, axes).plan();
+}
 
 }  // namespace teeny::compiler::nvptx

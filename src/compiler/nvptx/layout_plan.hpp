@@ -4,12 +4,16 @@
 #include <vector>
 
 #include "compiler/layout/linear_layout.hpp"
+#include "compiler/passes/axis_analysis.hpp"
 
 #include "teeny/ir/kernel.hpp"
 
 namespace teeny::compiler::nvptx {
 
 using LayoutId = std::uint32_t;
+
+/// The widest access of one thread to memory.
+inline constexpr int max_access_bytes = 16;
 
 /// Every layout of a kernel once, under a number.
 class LayoutTable {
@@ -28,7 +32,9 @@ class LayoutTable {
 /// is computed anew in each layout that is wanted, which is cheaper than moving it. Any other value
 /// is computed in one layout, its home, and converted from there. Values that elementwise
 /// operations, loops and branches tie together share one home, so conversions happen where they
-/// must: around `dot`, permutations and broadcasts of rows and columns.
+/// must: around `dot`, permutations and broadcasts of rows and columns. Where memory is read or
+/// written, a thread holds neighbours in memory, up to the widest access, and the next thread the
+/// next ones.
 struct LayoutPlan {
   LayoutTable table = {};
   /// By value: the layouts it is wanted in. Of a value that is not derived the first is its home.
@@ -45,7 +51,7 @@ struct LayoutPlan {
 };
 
 /// The plan keeps pointers to the operations of `kernel`, which has to stay where it is.
-[[nodiscard]] LayoutPlan plan_layouts(const ir::Kernel& kernel);
+[[nodiscard]] LayoutPlan plan_layouts(const ir::Kernel& kernel, const AxisAnalysis& axes);
 
 /// The layout of a dot's result: each thread holds a rectangle, so that a value read from shared
 /// memory is used several times: up to four neighbouring columns, rows far apart.

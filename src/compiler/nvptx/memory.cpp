@@ -1,114 +1,248 @@
-#include <llvm/IR/InlineAsm.h>
+#include <algorithm>
+#include <bit>
 
+#include <llvm/IR/MDBuilder.h>
+
+#include "compiler/layout/runs.hpp"
 #include "compiler/nvptx/emitter.hpp"
 
 #include "teeny/base/error.hpp"
 
 namespace teeny::compiler::nvptx {
 
+using ir::no_value;
 using ir::Op;
+using ir::Opcode;
 using ir::ValueId;
 
 namespace {
 
-/// How a type of memory is written in PTX: the suffixes of ld and st and of mov, and the
-/// inline-assembly constraint and type of the register that holds it.
-struct PtxForm {
-  std::string suffix;
-  std::string move;
-  std::string constraint;
-  llvm::Type* type;
-};
+int log2_of(int power) { return std::countr_zero(static_cast<unsigned>(power)); }
 
-PtxForm ptx_form(Builder& builder, llvm::Type* memory) {
-  if (memory->isFloatTy()) return {"f32", "f32", "f", memory};
-  if (memory->isDoubleTy()) return {"f64", "f64", "d", memory};
-  switch (memory->getIntegerBitWidth()) {
-    case 8:
-      return {"u8", "b16", "h", builder.getInt16Ty()};
-    case 16:
-      return {"u16", "b16", "h", memory};
-    case 32:
-      return {"u32", "b32", "r", memory};
-    default:
-      return {"u64", "b64", "l", memory};
-  }
-}
-
-bool always(llvm::Value* mask) {
-  const auto* known = llvm::dyn_cast_or_null<llvm::ConstantInt>(mask);
-  return mask == nullptr || (known != nullptr && known->isOne());
-}
-
-bool never(llvm::Value* mask) {
-  const auto* known = llvm::dyn_cast_or_null<llvm::ConstantInt>(mask);
-  return known != nullptr && known->isZero();
+ValueId mask_of(const Op& op) {
+  const std::size_t place = op.code == Opcode::load ? 1 : 2;
+  return op.operands.size() > place ? op.operands[place] : no_value;
 }
 
 }  // namespace
 
-void Emitter::emit_load(const Op& op) {
-  const ValueId result = op.results[0];
-  // What is read through a pointer to const is written by nobody while the kernel runs.
-  const bool read_only = type(op.operands[0]).read_only;
-  if (!read_only && pending_.global_writes && !in_reduction_) barrier();
-  if (!read_only) pending_.global_reads = true;
-
-  const auto operand = [&](std::size_t i, LayoutId id, std::uint32_t reg) -> Value* {
-    return i < op.operands.size() ? at(registers(op.operands[i], id), reg) : nullptr;
-  };
-  if (single(result)) {
-    set_scalar(result, load_element(op, operand(0, 0, 0), operand(1, 0, 0), operand(2, 0, 0)));
-    return;
+Emitter::Runs Emitter::access_runs(const Op& op, LayoutId id) const {
+  const ValueId pointer = op.operands[0];
+  const ir::Shape& shape = type(pointer).shape;
+  const int most = log2_of(max_access_bytes / size_of(type(pointer).dtype));
+  Runs runs;
+  for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis) {
+    const int contiguous = axes_.of(pointer)[static_cast<std::size_t>(axis)].contiguous;
+    const int bits = std::min({most, contiguous, run_bits(layout(id), shape, axis)});
+    if (bits > 0 && bits >= runs.bits) runs = {axis, bits, {}};
   }
-  const LayoutId home = plan_.home(result);
-  Registers loaded;
-  for (std::uint32_t reg = 0; reg < layout(home).register_count(); ++reg) {
-    loaded.push_back(
-        load_element(op, operand(0, home, reg), operand(1, home, reg), operand(2, home, reg)));
-  }
-  provide(result, home, std::move(loaded));
+  if (runs.bits > 0) runs.registers = runs_of(layout(id), shape, runs.axis, runs.bits);
+  return runs;
 }
 
-llvm::Value* Emitter::load_element(const Op& op, Value* pointer, Value* mask, Value* other) {
-  const ir::Type element = ir::Type::scalar(type(op.results[0]).dtype);
-  const bool read_only = type(op.operands[0]).read_only;
-  llvm::Type* memory = memory_type(module_.getContext(), element);
-  if (other == nullptr) other = constant(module_.getContext(), element.dtype, 0);
-  if (never(mask)) return other;
-  if (always(mask) && op.cache == ir::Cache::automatic) {
-    llvm::LoadInst* load = builder_.CreateAlignedLoad(
-        memory, pointer, llvm::Align(static_cast<std::uint64_t>(memory_bytes(element))));
-    if (read_only) {
-      load->setMetadata(llvm::LLVMContext::MD_invariant_load,
-                        llvm::MDNode::get(module_.getContext(), {}));
+llvm::Value* Emitter::aligned(ValueId pointer, int bytes) {
+  const auto test = [&](Builder& builder) {
+    Value* low = builder.CreatePtrToInt(scalar(pointer), builder.getInt32Ty());
+    low = builder.CreateAnd(low, static_cast<std::uint64_t>(bytes - 1));
+    return builder.CreateICmpEQ(low, builder.getInt32(0));
+  };
+  const auto& parameters = kernel_.body.arguments;
+  if (std::find(parameters.begin(), parameters.end(), pointer) == parameters.end()) {
+    return test(builder_);
+  }
+  Value*& known = aligned_[{pointer, bytes}];
+  if (known == nullptr) known = at_entry(test);
+  return known;
+}
+
+llvm::Value* Emitter::runs_are_aligned(const Op& op, LayoutId id, const Runs& runs) {
+  const ValueId pointer = op.operands[0];
+  const AxisFacts& facts = axes_.of(pointer)[static_cast<std::size_t>(runs.axis)];
+  const int element_bytes = size_of(type(pointer).dtype);
+  const int element_bits = log2_of(element_bytes);
+  const int bytes = element_bytes << runs.bits;
+  const Registers& pointers = registers(pointer, id);
+  const auto address = [&](std::uint32_t reg, llvm::Type* as) {
+    return builder_.CreatePtrToInt(at(pointers, reg), as);
+  };
+  Value* good = nullptr;
+  if (axes_.root(pointer) != no_value &&
+      divisible_at(facts, runs.bits, element_bits) >= runs.bits + element_bits) {
+    good = aligned(axes_.root(pointer), bytes);
+  } else {
+    Value* low = builder_.getInt32(0);
+    for (const auto& run : runs.registers) {
+      low = builder_.CreateOr(low, address(run.front(), builder_.getInt32Ty()));
     }
-    return from_memory(builder_, element, load);
+    low = builder_.CreateAnd(low, builder_.getInt32(static_cast<std::uint32_t>(bytes - 1)));
+    good = builder_.CreateICmpEQ(low, builder_.getInt32(0));
   }
-  // A predicated instruction: no branch, so that many loads are under way at a time.
-  const PtxForm form = ptx_form(builder_, memory);
-  std::string text;
-  std::string constraints = "=&" + form.constraint + ",l";
-  std::vector<llvm::Type*> types = {pointer->getType()};
-  Values operands = {pointer};
-  if (!always(mask)) {
-    Value* fallback = to_memory(builder_, other);
-    if (fallback->getType() != form.type) fallback = builder_.CreateZExt(fallback, form.type);
-    text = "mov." + form.move + " $0, $3;\n\t@$2 ";
-    constraints += ",b," + form.constraint;
-    types.insert(types.end(), {mask->getType(), form.type});
-    operands.insert(operands.end(), {mask, fallback});
+  if (!may_wrap(facts, runs.bits, element_bits)) return good;
+  // An index that goes over the end of its integers goes on far away.
+  for (const auto& run : runs.registers) {
+    Value* length = builder_.CreateSub(address(run.back(), builder_.getInt64Ty()),
+                                       address(run.front(), builder_.getInt64Ty()));
+    Value* whole = builder_.CreateICmpEQ(
+        length, builder_.getInt64(static_cast<std::uint64_t>(bytes - element_bytes)));
+    good = builder_.CreateAnd(good, whole);
   }
-  text += "ld.global";
-  if (op.cache == ir::Cache::streaming) text += ".cs";
-  if (read_only) text += ".nc";
-  text += "." + form.suffix + " $0, [$1];";
-  auto* signature = llvm::FunctionType::get(form.type, types, false);
-  // Reads of what others may write keep their place among writes and barriers.
-  Value* loaded = builder_.CreateCall(
-      llvm::InlineAsm::get(signature, text, constraints, /*hasSideEffects=*/!read_only), operands);
-  if (form.type != memory) loaded = builder_.CreateTrunc(loaded, memory);
-  return from_memory(builder_, element, loaded);
+  return good;
+}
+
+llvm::Value* Emitter::runs_are_masked_alike(const Op& op, LayoutId id, const Runs& runs) {
+  Value* good = builder_.getTrue();
+  const ValueId mask = mask_of(op);
+  if (mask == no_value) return good;
+  const AxisFacts& facts = axes_.of(mask)[static_cast<std::size_t>(runs.axis)];
+  if (facts.constant >= runs.bits) return good;
+  const Registers& masks = registers(mask, id);
+  for (const auto& run : runs.registers) {
+    Value* alike = nullptr;
+    if (facts.falling >= runs.bits) {
+      alike = builder_.CreateICmpEQ(at(masks, run.front()), at(masks, run.back()));
+    } else {
+      Value* all = builder_.getTrue();
+      Value* some = builder_.getFalse();
+      for (const std::uint32_t reg : run) {
+        all = builder_.CreateAnd(all, at(masks, reg));
+        some = builder_.CreateOr(some, at(masks, reg));
+      }
+      alike = builder_.CreateOr(all, builder_.CreateNot(some));
+    }
+    good = builder_.CreateAnd(good, alike);
+  }
+  return good;
+}
+
+void Emitter::either(Value* condition, const std::function<void()>& usual,
+                     const std::function<void()>& otherwise) {
+  llvm::BasicBlock* yes = new_block();
+  llvm::BasicBlock* no = new_block();
+  llvm::BasicBlock* after = new_block();
+  llvm::MDBuilder metadata(module_.getContext());
+  builder_.CreateCondBr(condition, yes, no, metadata.createBranchWeights(1000, 1));
+  builder_.SetInsertPoint(yes);
+  usual();
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(no);
+  otherwise();
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(after);
+}
+
+GlobalAccess Emitter::access_of(const Op& op, int bits) {
+  const DType dtype = type(op.operands[op.code == Opcode::load ? 0 : 1]).dtype;
+  return GlobalAccess(builder_, dtype, 1 << bits, op.cache);
+}
+
+llvm::Value* Emitter::load_element(const Op& op, LayoutId id, std::uint32_t reg) {
+  GlobalAccess access = access_of(op, 0);
+  return access.elements_of(load_words(op, id, {reg}))[0];
+}
+
+Emitter::Values Emitter::load_words(const Op& op, LayoutId id,
+                                    const std::vector<std::uint32_t>& run) {
+  const auto operand = [&](std::size_t i, std::uint32_t reg) -> Value* {
+    return i < op.operands.size() ? at(registers(op.operands[i], id), reg) : nullptr;
+  };
+  Values others;
+  for (const std::uint32_t reg : run) {
+    Value* other = operand(2, reg);
+    if (other == nullptr) {
+      other = constant(module_.getContext(), type(op.results[0]).dtype, 0);
+    }
+    others.push_back(other);
+  }
+  return access_of(op, log2_of(static_cast<int>(run.size())))
+      .load(operand(0, run.front()), operand(1, run.front()), others,
+            type(op.operands[0]).read_only);
+}
+
+// All that is to be known before any of the loads is known first, so that one branch leads to all
+// of them, and none waits for another. Both ways give words, which small elements share.
+void Emitter::load_runs(const std::vector<PlannedLoad*>& loads, Value* good) {
+  llvm::BasicBlock* ends[2] = {};
+  Values words[2];
+  const auto each_run = [&](const auto& load) {
+    for (PlannedLoad* one : loads) {
+      for (const auto& run : one->runs.registers) load(*one, run);
+    }
+  };
+  either(
+      good,
+      [&] {
+        each_run([&](const PlannedLoad& load, const std::vector<std::uint32_t>& run) {
+          const Values loaded = load_words(*load.op, load.id, run);
+          words[0].insert(words[0].end(), loaded.begin(), loaded.end());
+        });
+        ends[0] = builder_.GetInsertBlock();
+      },
+      [&] {
+        Values elements;
+        each_run([&](const PlannedLoad& load, const std::vector<std::uint32_t>& run) {
+          for (const std::uint32_t reg : run) {
+            elements.push_back(load_element(*load.op, load.id, reg));
+          }
+        });
+        auto next = elements.begin();
+        each_run([&](const PlannedLoad& load, const std::vector<std::uint32_t>& run) {
+          const auto end = next + static_cast<std::ptrdiff_t>(run.size());
+          const Values packed = access_of(*load.op, load.runs.bits).words_of({next, end});
+          words[1].insert(words[1].end(), packed.begin(), packed.end());
+          next = end;
+        });
+        ends[1] = builder_.GetInsertBlock();
+      });
+  Values joined;
+  for (std::size_t i = 0; i < words[0].size(); ++i) {
+    llvm::PHINode* phi = builder_.CreatePHI(words[0][i]->getType(), 2);
+    for (const std::size_t side : {0U, 1U}) phi->addIncoming(words[side][i], ends[side]);
+    joined.push_back(phi);
+  }
+  auto next = joined.begin();
+  each_run([&](PlannedLoad& load, const std::vector<std::uint32_t>& run) {
+    GlobalAccess access = access_of(*load.op, load.runs.bits);
+    const auto end = next + static_cast<std::ptrdiff_t>(access.word_count());
+    const Values elements = access.elements_of({next, end});
+    next = end;
+    for (std::size_t i = 0; i < run.size(); ++i) load.loaded[run[i]] = elements[i];
+  });
+}
+
+void Emitter::emit_loads(const std::vector<const Op*>& loads) {
+  std::vector<PlannedLoad> planned;
+  bool waits = false;
+  for (const Op* op : loads) {
+    // What is read through a pointer to const is written by nobody while the kernel runs.
+    if (!type(op->operands[0]).read_only) waits = true;
+    if (single(op->results[0])) {
+      planned.push_back({op, LayoutId{0}, {}, Registers(1)});
+      continue;
+    }
+    const LayoutId id = plan_.home(op->results[0]);
+    planned.push_back({op, id, access_runs(*op, id), Registers(layout(id).register_count())});
+  }
+  if (waits && pending_.global_writes && !in_reduction_) barrier();
+  if (waits) pending_.global_reads = true;
+
+  Value* good = builder_.getTrue();
+  std::vector<PlannedLoad*> by_run;
+  for (PlannedLoad& load : planned) {
+    if (load.runs.bits > 0) {
+      Value* alike = runs_are_masked_alike(*load.op, load.id, load.runs);
+      if (!never(alike)) {
+        good = builder_.CreateAnd(good, alike);
+        good = builder_.CreateAnd(good, runs_are_aligned(*load.op, load.id, load.runs));
+        by_run.push_back(&load);
+        continue;
+      }
+    }
+    for (std::uint32_t reg = 0; reg < load.loaded.size(); ++reg) {
+      load.loaded[reg] = load_element(*load.op, load.id, reg);
+    }
+  }
+  if (!by_run.empty()) load_runs(by_run, good);
+  for (PlannedLoad& load : planned) provide(load.op->results[0], load.id, std::move(load.loaded));
 }
 
 void Emitter::emit_store(const Op& op) {
@@ -122,45 +256,38 @@ void Emitter::emit_store(const Op& op) {
 
   const LayoutId id = plan_.working.at(&op);
   Value* speaker = speaks(layout(id));
-  for (std::uint32_t reg = 0; reg < layout(id).register_count(); ++reg) {
-    Value* mask = op.operands.size() > 2 ? at(registers(op.operands[2], id), reg) : nullptr;
-    if (never(mask)) continue;
+  const Runs runs = single(op.operands[0]) ? Runs{} : access_runs(op, id);
+  Value* good = builder_.getFalse();
+  if (runs.bits > 0) {
+    good = builder_.CreateAnd(runs_are_masked_alike(op, id, runs), runs_are_aligned(op, id, runs));
+  }
+  if (never(good)) return store_tile(op, id, {}, speaker);
+  either(
+      good, [&] { store_tile(op, id, runs, speaker); }, [&] { store_tile(op, id, {}, speaker); });
+}
+
+void Emitter::store_tile(const Op& op, LayoutId id, const Runs& runs, Value* speaker) {
+  GlobalAccess access = access_of(op, runs.bits);
+  const ValueId masked_by = mask_of(op);
+  const auto store = [&](const std::vector<std::uint32_t>& run) {
+    Value* mask = masked_by != no_value ? at(registers(masked_by, id), run.front()) : nullptr;
+    if (never(mask)) return;
     if (always(mask)) {
       mask = speaker;
     } else if (speaker != nullptr) {
       mask = builder_.CreateAnd(mask, speaker);
     }
-    store_element(op, at(registers(op.operands[0], id), reg),
-                  at(registers(op.operands[1], id), reg), mask);
+    Values elements;
+    for (const std::uint32_t reg : run) {
+      elements.push_back(at(registers(op.operands[1], id), reg));
+    }
+    access.store(at(registers(op.operands[0], id), run.front()), mask, elements);
+  };
+  if (runs.bits > 0) {
+    for (const auto& run : runs.registers) store(run);
+  } else {
+    for (std::uint32_t reg = 0; reg < layout(id).register_count(); ++reg) store({reg});
   }
-}
-
-void Emitter::store_element(const Op& op, Value* pointer, Value* value, Value* mask) {
-  value = to_memory(builder_, value);
-  llvm::Type* memory = value->getType();
-  if (always(mask) && op.cache == ir::Cache::automatic) {
-    builder_.CreateAlignedStore(
-        value, pointer,
-        llvm::Align(static_cast<std::uint64_t>(memory_bytes(type(op.operands[1])))));
-    return;
-  }
-  const PtxForm form = ptx_form(builder_, memory);
-  if (form.type != memory) value = builder_.CreateZExt(value, form.type);
-  std::string text = "st.global";
-  if (op.cache == ir::Cache::streaming) text += ".cs";
-  text += "." + form.suffix + " [$0], $1;";
-  std::string constraints = "l," + form.constraint;
-  std::vector<llvm::Type*> types = {pointer->getType(), form.type};
-  Values operands = {pointer, value};
-  if (!always(mask)) {
-    text = "@$2 " + text;
-    constraints += ",b";
-    types.push_back(mask->getType());
-    operands.push_back(mask);
-  }
-  auto* signature = llvm::FunctionType::get(builder_.getVoidTy(), types, false);
-  builder_.CreateCall(llvm::InlineAsm::get(signature, text, constraints, /*hasSideEffects=*/true),
-                      operands);
 }
 
 llvm::Value* Emitter::speaks(const LinearLayout& layout) {
