@@ -34,8 +34,9 @@ const std::vector<KernelInstance>& Registry::kernels() {
         const auto at = std::lower_bound(
             kernels_.begin(), kernels_.end(), key,
             [](const KernelInstance& one, const std::string& k) { return one.record_key() < k; });
-        // A type may be registered by several shared objects, a variant declared twice.
-        if (at != kernels_.end() && at->record_key() == key) continue;
+        // A type may be registered by several shared objects, a variant declared twice. But types
+        // of unnamed namespaces share their names without being the same.
+        if (kernel.nameable && at != kernels_.end() && at->record_key() == key) continue;
         kernels_.insert(at, std::move(kernel));
       }
     }

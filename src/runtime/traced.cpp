@@ -1,5 +1,6 @@
 #include "traced.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "teeny/ir/fingerprint.hpp"
@@ -20,7 +21,12 @@ std::vector<Traced> trace_all(std::vector<Error>& errors) {
   std::vector<Traced> traced;
   for (const KernelInstance& instance : Registry::instance().kernels()) {
     try {
-      traced.push_back(trace(instance));
+      Traced next = trace(instance);
+      const bool again = std::any_of(traced.begin(), traced.end(), [&](const Traced& one) {
+        return one.fingerprint == next.fingerprint &&
+               one.instance->record_key() == instance.record_key();
+      });
+      if (!again) traced.push_back(std::move(next));
     } catch (const Error& error) {
       errors.push_back(error);
     }

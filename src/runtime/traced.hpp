@@ -22,7 +22,8 @@ struct Traced {
 /// Error as the kernel's own code gives it.
 [[nodiscard]] Traced trace(const KernelInstance& instance);
 
-/// Every kernel of this program, by record key; those that do not trace go to `errors`.
+/// Every kernel of this program, by record key; those that do not trace go to `errors`. What two
+/// types without a name of their own record alike is there once.
 [[nodiscard]] std::vector<Traced> trace_all(std::vector<Error>& errors);
 
 }  // namespace teeny::detail

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -227,6 +228,25 @@ TEST(Registry, HoldsWhatTheProgramMayLaunchWithItsVariants) {
   ASSERT_NE(Registry::instance().find("N5named5ScaleE|{3}"), nullptr);
   EXPECT_EQ(Registry::instance().find("N5named5ScaleE|{3}")->members, "{3}");
   EXPECT_EQ(Registry::instance().find("N5named5ScaleE|{4}"), nullptr);
+}
+
+TEST(Registry, KeepsTypesApartThatShareANameInUnnamedNamespaces) {
+  const auto twin = [](int factor) {
+    KernelInstance kernel = instance_of(named::Scale{factor});
+    kernel.type = "N12_GLOBAL__N_14TwinE";
+    kernel.members.clear();
+    kernel.nameable = false;
+    return kernel;
+  };
+  for (const int factor : {5, 6}) {
+    Registry::instance().add("N12_GLOBAL__N_14TwinE",
+                             [=] { return std::vector<KernelInstance>{twin(factor)}; });
+  }
+  std::set<std::string> bodies;
+  for (const KernelInstance& kernel : Registry::instance().kernels()) {
+    if (kernel.type == "N12_GLOBAL__N_14TwinE") bodies.insert(ir::print(kernel.trace()));
+  }
+  EXPECT_EQ(bodies.size(), 2U);
 }
 
 TEST(Registry, RecordsOnSeveralThreadsAtOnce) {

@@ -32,9 +32,9 @@ class Registry {
   static Registry& instance();
   /// `variants` is called at most once, when the list is first asked for.
   void add(std::string type, std::function<std::vector<KernelInstance>()> variants);
-  /// All instances, sorted by record key.
+  /// All instances, sorted by record key; of those that are not nameable, several may have one key.
   [[nodiscard]] const std::vector<KernelInstance>& kernels();
-  /// The declared variant with this record key, or nullptr.
+  /// The declared variant with this record key (the first one), or nullptr.
   [[nodiscard]] const KernelInstance* find(const std::string& record_key);
 
  private:
