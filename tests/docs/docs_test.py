@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Compiles every ```cpp block of a document: docs_test.py INCLUDE_DIR COMPILER DOCUMENT...
 
-The blocks of a document become one program, each in a namespace of its own, after the public header.
+The blocks of a document become one program, each in a namespace of its own, after the public header;
+all see what the first one declares.
 Errors are reported at the document's own lines.
 """
 import pathlib
@@ -20,7 +21,8 @@ def program_of(document):
         if not inside and line.strip() == "```cpp":
             inside = True
             blocks += 1
-            lines.append(f"namespace block{blocks} {{ using namespace teeny;")
+            first = "using namespace block1;" if blocks > 1 else ""
+            lines.append(f"namespace block{blocks} {{ using namespace teeny; {first}")
             lines.append(f'#line {number + 1} "{document.name}"')
         elif inside and line.strip() == "```":
             inside = False

@@ -180,9 +180,15 @@ TEST(Instance, MembersAreTheSameWhenTheirTextIs) {
   all[11].half = f16(2.0F);
   all[12].sub.b = true;
   all[13] = all[4];
+  std::set<u64> hashes;
+  for (const auto& a : all) hashes.insert(lang::hash_members(a));
+  EXPECT_EQ(hashes.size(), all.size() - 1) << "not a must, but what a hash is for";
   for (const auto& a : all) {
     for (const auto& b : all) {
       EXPECT_EQ(lang::same_members(a, b), lang::members_text(a) == lang::members_text(b));
+      if (lang::same_members(a, b)) {
+        EXPECT_EQ(lang::hash_members(a), lang::hash_members(b));
+      }
     }
   }
 }

@@ -38,6 +38,26 @@ bool joined(const Stream& origin) {
   return true;
 }
 
+// What CUDA_KERNEL_NODE_PARAMS asks for: 0 or the code.
+int launch_of(const void* parameters, std::shared_ptr<Launch>* launch) {
+  struct Parameters {
+    Function* function;
+    unsigned grid[3];
+    unsigned block[3];
+    unsigned shared;
+    void** values;
+    void** extra;
+  };
+  const auto& wanted = *static_cast<const Parameters*>(parameters);
+  if (const int wrong =
+          check_launch(*wanted.function, wanted.grid, wanted.block, wanted.shared, wanted.values)) {
+    return wrong;
+  }
+  *launch = std::make_shared<Launch>(
+      make_launch(*wanted.function, wanted.grid, wanted.block, wanted.shared, wanted.values));
+  return success;
+}
+
 }  // namespace
 
 void capture(Stream* stream, std::function<void()> run, std::shared_ptr<Launch> launch) {
@@ -97,6 +117,26 @@ FAKE_EXPORT int cuStreamGetCaptureInfo_v2(void* handle, int* status, std::uint64
   *count = stream->last.size();
   return success;
 }
+FAKE_EXPORT int cuGraphCreate(void** result, unsigned) {
+  FAKE_CONTEXT_CALL(cuGraphCreate);
+  const auto graph = std::make_shared<Graph>();
+  live("graph", 1);
+  graphs()[graph.get()] = graph;
+  return *result = graph.get(), success;
+}
+FAKE_EXPORT int cuGraphAddKernelNode(void** result, void* handle, Node* const* dependencies,
+                                     std::size_t count, const void* parameters) {
+  FAKE_CONTEXT_CALL(cuGraphAddKernelNode);
+  const auto at = graphs().find(static_cast<Graph*>(handle));
+  if (at == graphs().end()) return invalid_value;
+  std::shared_ptr<Launch> launch;
+  if (const int wrong = launch_of(parameters, &launch)) return wrong;
+  auto node = std::make_unique<Node>(Node{nullptr, std::move(launch), {}});
+  node->after.assign(dependencies, dependencies + count);
+  *result = node.get();
+  at->second->nodes.push_back(std::move(node));
+  return success;
+}
 FAKE_EXPORT int cuGraphInstantiateWithFlags(void** result, void* handle, unsigned long long) {
   FAKE_CONTEXT_CALL(cuGraphInstantiateWithFlags);
   const auto at = graphs().find(static_cast<Graph*>(handle));
@@ -111,25 +151,10 @@ FAKE_EXPORT int cuGraphInstantiateWithFlags(void** result, void* handle, unsigne
 FAKE_EXPORT int cuGraphExecKernelNodeSetParams(void* handle, void* node_handle,
                                                const void* parameters) {
   FAKE_CONTEXT_CALL(cuGraphExecKernelNodeSetParams);
-  struct Parameters {
-    Function* function;
-    unsigned grid[3];
-    unsigned block[3];
-    unsigned shared;
-    void** values;
-    void** extra;
-  };
-  const auto& wanted = *static_cast<const Parameters*>(parameters);
   auto& exec = *static_cast<Exec*>(handle);
   const auto at = exec.launches.find(static_cast<Node*>(node_handle));
   if (at == exec.launches.end()) return invalid_value;
-  if (const int wrong =
-          check_launch(*wanted.function, wanted.grid, wanted.block, wanted.shared, wanted.values)) {
-    return wrong;
-  }
-  at->second = std::make_shared<Launch>(
-      make_launch(*wanted.function, wanted.grid, wanted.block, wanted.shared, wanted.values));
-  return success;
+  return launch_of(parameters, &at->second);
 }
 FAKE_EXPORT int cuGraphLaunch(void* handle, void* stream_handle) {
   FAKE_CONTEXT_CALL(cuGraphLaunch);

@@ -212,4 +212,44 @@ bool same_members(const K& a, const K& b) {
   }
 }
 
+/// Mixes a value into a hash: quick, and good enough for a table of some dozens.
+constexpr u64 mix(u64 hash, u64 value) noexcept {
+  const u64 mixed = (hash ^ value) * 0x9e3779b97f4a7c15;
+  return mixed ^ mixed >> 29;
+}
+
+template <class T>
+u64 hash_member(u64 hash, const T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    return mix(hash, static_cast<u64>(static_cast<std::underlying_type_t<T>>(value)));
+  } else if constexpr (std::is_integral_v<T>) {
+    return mix(hash, static_cast<u64>(value));
+  } else if constexpr (std::is_same_v<T, f32> || std::is_same_v<T, f64>) {
+    u64 bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    return mix(hash, bits);
+  } else if constexpr (std::is_same_v<T, f16> || std::is_same_v<T, bf16>) {
+    return mix(hash, value.bits());
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    for (const char c : value) hash = mix(hash, static_cast<unsigned char>(c));
+    return mix(hash, value.size());
+  } else if constexpr (is_sequence<T>::value) {
+    for (const auto& element : value) hash = hash_member<typename T::value_type>(hash, element);
+    return mix(hash, value.size());
+  } else {
+    with_fields(value, [&](const auto&... field) { ((hash = hash_member(hash, field)), ...); });
+    return hash;
+  }
+}
+
+/// The same for kernels whose `members_text` is the same; 0 where that is the kernel's own text.
+template <class K>
+u64 hash_members(const K& kernel) {
+  if constexpr (HasMembersText<K> || std::is_empty_v<K>) {
+    return 0;
+  } else {
+    return hash_member(0, kernel);
+  }
+}
+
 }  // namespace teeny::lang

@@ -3,8 +3,9 @@
 // From a kernel object to its code on a device, without a lock, an allocation or a table once it
 // was launched.
 
+#include <array>
 #include <atomic>
-#include <string>
+#include <cstddef>
 #include <type_traits>
 
 #include "teeny/lang/instance.hpp"
@@ -33,17 +34,18 @@ inline constexpr char kernel_tag = 0;
 /// Finds, or compiles, and loads the entry's code, unless it is loaded.
 LoadedKernel& load(DeviceState& device, KernelEntry& entry);
 
-/// The entries that launches of a kernel type met, newest first. Nodes are only ever added: there
-/// are no more than declared variants times devices.
+/// The entries that launches of a kernel type met, in a few lists by their members. Nodes are only
+/// ever added: there are no more than declared variants times devices.
 template <class Kernel>
 class EntryCache {
  public:
   [[nodiscard]] static KernelEntry& find(DeviceState& device, const Kernel& kernel) {
-    for (const Node* node = first_.load(std::memory_order_acquire); node != nullptr;
+    std::atomic<const Node*>& first = lists_[lang::hash_members(kernel) % list_count];
+    for (const Node* node = first.load(std::memory_order_acquire); node != nullptr;
          node = node->next) {
       if (node->device == &device && lang::same_members(node->kernel, kernel)) return *node->entry;
     }
-    return add(device, kernel);
+    return add(first, device, kernel);
   }
 
  private:
@@ -54,16 +56,18 @@ class EntryCache {
     const Node* next;
   };
 
-  static KernelEntry& add(DeviceState& device, const Kernel& kernel) {
+  static KernelEntry& add(std::atomic<const Node*>& first, DeviceState& device,
+                          const Kernel& kernel) {
     KernelEntry& entry = find_entry(device, instance_of(kernel), &kernel_tag<Kernel>);
-    auto* node = new Node{&device, kernel, &entry, first_.load(std::memory_order_relaxed)};
-    while (!first_.compare_exchange_weak(node->next, node, std::memory_order_release,
-                                         std::memory_order_relaxed)) {
+    auto* node = new Node{&device, kernel, &entry, first.load(std::memory_order_relaxed)};
+    while (!first.compare_exchange_weak(node->next, node, std::memory_order_release,
+                                        std::memory_order_relaxed)) {
     }
     return entry;
   }
 
-  static inline std::atomic<const Node*> first_{nullptr};
+  static constexpr std::size_t list_count = std::is_empty_v<Kernel> ? 1 : 64;
+  static inline std::array<std::atomic<const Node*>, list_count> lists_{};
 };
 
 template <class Kernel>
