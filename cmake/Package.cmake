@@ -15,7 +15,8 @@ file(MAKE_DIRECTORY "${share}")
 cmake_path(GET third_party PARENT_PATH third_party_root)
 foreach(pair "src|${PROJECT_SOURCE_DIR}/src" "include|${PROJECT_SOURCE_DIR}/include"
              "boards|${PROJECT_SOURCE_DIR}/boards" "cmake|${PROJECT_SOURCE_DIR}/cmake"
-             "third_party|${third_party_root}")
+             "third_party|${third_party_root}" "assemblers|${PROJECT_SOURCE_DIR}/assemblers"
+             "toolchain|${PROJECT_SOURCE_DIR}/build/toolchain")
   string(REGEX MATCH "^([a-z_]+)\\|(.*)$" matched "${pair}")
   file(CREATE_LINK "${CMAKE_MATCH_2}" "${share}/${CMAKE_MATCH_1}" SYMBOLIC)
 endforeach()
@@ -46,4 +47,6 @@ install(FILES cmake/BoardWing.cmake DESTINATION share/teeny/cmake)
 if(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/boards")
   install(DIRECTORY boards DESTINATION share/teeny FILES_MATCHING PATTERN "*.toml")
 endif()
+install(PROGRAMS assemblers/fetch.py DESTINATION share/teeny/assemblers)
+install(FILES assemblers/pinned.txt DESTINATION share/teeny/assemblers)
 install(FILES LICENSE DESTINATION share/doc/teeny)

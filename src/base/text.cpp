@@ -67,7 +67,41 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+constexpr std::string_view hexadecimal = "0123456789ABCDEF";
+
 }  // namespace
+
+std::string escape_bytes(std::string_view bytes) {
+  std::string text;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7f && c != '%') {
+      text.push_back(c);
+    } else {
+      text.push_back('%');
+      text.push_back(hexadecimal[byte >> 4]);
+      text.push_back(hexadecimal[byte & 15]);
+    }
+  }
+  return text;
+}
+
+std::optional<std::string> unescape_bytes(std::string_view text) {
+  std::string bytes;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      bytes.push_back(text[i]);
+      continue;
+    }
+    if (i + 2 >= text.size()) return std::nullopt;
+    const auto high = hexadecimal.find(text[i + 1]);
+    const auto low = hexadecimal.find(text[i + 2]);
+    if (high == std::string_view::npos || low == std::string_view::npos) return std::nullopt;
+    bytes.push_back(static_cast<char>(high << 4 | low));
+    i += 2;
+  }
+  return bytes;
+}
 
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known) {
   std::optional<std::string> best;

@@ -9,6 +9,7 @@
 #include "teeny/base/error.hpp"
 #include "teeny/base/text.hpp"
 #include "teeny/cache/artifact_info.hpp"
+#include "teeny/target/loading.hpp"
 
 // The file formats, version 1. Both end in the digest of all that comes before it, so that a file
 // cut short, or changed anywhere, cannot pass.
@@ -172,6 +173,23 @@ std::string artifact_key(std::string_view fingerprint, const Target& target,
       .hex();
 }
 
+namespace {
+
+// By the rule of `fit_capability`, over the capabilities that are known.
+std::string machine_code_runs_on(Capability capability) {
+  std::vector<std::string> names = {capability.name()};
+  for (const CapabilityInfo& chip : known_capabilities()) {
+    const DeviceFacts device{chip.capability, {}, chip.integrated};
+    const bool plain = chip.capability.suffix() == Capability::Suffix::none;
+    if (plain && fit_capability(device, capability) == Fit::compatible_machine_code) {
+      names.push_back(chip.capability.name());
+    }
+  }
+  return names.size() == 1 ? names.front() + " only" : join(names, ", ");
+}
+
+}  // namespace
+
 std::string runs_on(const ArtifactInfo& info) {
   if (info.kind == ArtifactKind::shared_object) {
     const Target target = Target::parse_canonical(info.target);
@@ -180,7 +198,7 @@ std::string runs_on(const ArtifactInfo& info) {
   }
   if (!info.capability) return "an unknown device";
   const std::string name = info.capability->name();
-  if (info.kind == ArtifactKind::cubin) return name;
+  if (info.kind == ArtifactKind::cubin) return machine_code_runs_on(*info.capability);
   switch (info.capability->suffix()) {
     case Capability::Suffix::arch:
       return name + " only";

@@ -34,7 +34,9 @@ std::string info_to_json(const ArtifactInfo& info) {
   if (info.capability) object["capability"] = info.capability->name();
   if (info.ptx_version) object["ptx_version"] = info.ptx_version->name();
   if (info.shared_bytes != 0) object["shared_bytes"] = info.shared_bytes;
+  if (info.static_shared_bytes != 0) object["static_shared_bytes"] = info.static_shared_bytes;
   if (info.scratch_bytes != 0) object["scratch_bytes"] = info.scratch_bytes;
+  if (info.elf_abi) object["elf_abi"] = *info.elf_abi;
   if (info.registers >= 0) object["registers"] = info.registers;
   if (info.spill_bytes >= 0) object["spill_bytes"] = info.spill_bytes;
   if (info.compile_ms > 0) object["compile_ms"] = info.compile_ms;
@@ -77,7 +79,9 @@ ArtifactInfo info_from_json(std::string_view text) {
       if (!info.ptx_version) throw bad("ptx_version \"" + name + "\"");
     }
     info.shared_bytes = object.value("shared_bytes", std::uint64_t{0});
+    info.static_shared_bytes = object.value("static_shared_bytes", std::uint64_t{0});
     info.scratch_bytes = object.value("scratch_bytes", std::uint64_t{0});
+    if (object.contains("elf_abi")) info.elf_abi = object["elf_abi"].get<int>();
     info.registers = object.value("registers", -1);
     info.spill_bytes = object.value("spill_bytes", -1);
     info.compile_ms = object.value("compile_ms", 0.0);

@@ -26,27 +26,21 @@ namespace {
 using Rank = std::tuple<int, int, int, std::string>;
 using Judge = std::function<std::optional<Rank>(const ArtifactInfo&, std::string* why)>;
 
+// Of the same machine code, what the newest assembler made; of the same PTX, the newest version.
+int version_rank(const ArtifactInfo& info) {
+  if (info.kind == ArtifactKind::ptx) return info.ptx_version->number();
+  const auto assembler = parse_assembler(info.assembler);
+  return assembler->major * 1000 + assembler->minor;
+}
+
 Judge cuda_judge(const DeviceFacts& device) {
   return [device](const ArtifactInfo& info, std::string* why) -> std::optional<Rank> {
-    if (info.kind == ArtifactKind::shared_object || !info.capability) {
-      *why = "is code for a CPU";
-      return std::nullopt;
-    }
-    Fit fit = Fit::no;
-    int version = 0;
-    if (info.kind == ArtifactKind::cubin) {
-      fit = fit_machine_code(device, *info.capability, why);
-    } else if (!info.ptx_version) {
-      *why = "does not say its PTX version";
-    } else {
-      fit = fit_ptx(device, *info.capability, *info.ptx_version, why);
-      version = info.ptx_version->number();
-    }
+    const Fit fit = fit_cuda(info, device, why);
     if (fit == Fit::no) return std::nullopt;
     // Of one capability, what was made for exactly this architecture has more to offer.
     const int number = info.capability->number() * 2 +
                        (info.capability->suffix() != Capability::Suffix::none ? 1 : 0);
-    return Rank{static_cast<int>(fit), number, version, info.key};
+    return Rank{static_cast<int>(fit), number, version_rank(info), info.key};
   };
 }
 
@@ -81,7 +75,8 @@ std::string describe(const ArtifactInfo& info) {
     case ArtifactKind::ptx:
       return "PTX " + (info.ptx_version ? info.ptx_version->name() : "?") + " for " + runs_on(info);
     case ArtifactKind::cubin:
-      return "machine code for " + runs_on(info);
+      return "machine code for " + runs_on(info) +
+             (info.assembler.empty() ? "" : " by " + info.assembler);
     case ArtifactKind::shared_object:
       return "CPU code for " + runs_on(info);
   }
@@ -128,6 +123,22 @@ std::string cuda_options(const DeviceFacts& device) {
 std::string cpu_options(const CpuTarget& host) { return "--device cpu --options cpu=" + host.cpu; }
 
 }  // namespace
+
+Fit fit_cuda(const ArtifactInfo& info, const DeviceFacts& device, std::string* why) {
+  const auto no = [why](const char* text) {
+    if (why != nullptr) *why = text;
+    return Fit::no;
+  };
+  if (info.kind == ArtifactKind::shared_object) return no("is code for a CPU");
+  if (!info.capability) return no("does not say its capability");
+  if (info.kind == ArtifactKind::ptx) {
+    if (!info.ptx_version) return no("does not say its PTX version");
+    return fit_ptx(device, *info.capability, *info.ptx_version, why);
+  }
+  const auto assembler = parse_assembler(info.assembler);
+  if (!assembler) return no("does not say its assembler");
+  return fit_machine_code(device, {*info.capability, *assembler, info.elf_abi}, why);
+}
 
 Artifact choose_for_cuda(std::string_view kernel, const std::vector<fs::path>& candidates,
                          const std::string& where, const DeviceFacts& device) {

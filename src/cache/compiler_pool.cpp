@@ -90,7 +90,7 @@ std::string tail(std::string_view text) {
 }
 
 // A file that stays behind for the report, in a directory of its own that nobody else can write to.
-fs::path keep_ir(const std::string& kernel, std::string_view text) {
+fs::path keep(const std::string& file, std::string_view text) {
   const char* configured = std::getenv("TMPDIR");
   const fs::path base = configured != nullptr && *configured != '\0' ? configured : "/tmp";
   std::string pattern = (fs::absolute(base) / "teenyc-failure-XXXXXX").string();
@@ -98,7 +98,7 @@ fs::path keep_ir(const std::string& kernel, std::string_view text) {
     throw Error(ErrorKind::environment, "cannot create a directory in " + base.string() + ": " +
                                             std::generic_category().message(errno));
   }
-  const fs::path path = fs::path(pattern) / (kernel + ".tir");
+  const fs::path path = fs::path(pattern) / file;
   write_file(path, text);
   return path;
 }
@@ -161,17 +161,39 @@ struct CompilerPool::State {
   }
 };
 
+struct CompilerPool::Job {
+  std::string kernel;
+  std::string what;     // "compiling kernel K for sm_87"
+  std::string request;  // a frame
+  std::chrono::milliseconds patience;
+  std::string kept_name;  // the kernel's text, for a report
+  std::string kept_what;  // "IR"
+  std::string_view text;
+  // What an assembler cannot take was written by teenyc: it is worth a report, while IR that teenyc
+  // refuses is the user's own.
+  bool keep_refused;
+};
+
 namespace {
 
+// Where the text that the compiler could not deal with can be found.
+std::string kept(const std::string& name, const std::string& what, std::string_view text) {
+  try {
+    return "the kernel's " + what + " is kept for a report in " + keep(name, text).string();
+  } catch (const Error& error) {
+    return "its " + what + " could not be kept: " + error.message();
+  }
+}
+
 // Ends a worker that failed and says how it went.
-Error failed(Worker worker, const fs::path& program, const std::string& kernel,
-             const std::string& target, std::string_view ir_text, bool late, bool replied,
+template <class Job>
+Error failed(Worker worker, const fs::path& program, const Job& job, bool late, bool replied,
              const std::string& detail_text) {
   if (late || replied) worker->kill();
   const ProcessResult end = worker->wait();
   std::string how;
   if (late) {
-    how = "did not answer within " + std::to_string(detail::compiler_timeout().count() / 1000) +
+    how = "did not answer within " + std::to_string(job.patience.count() / 1000) +
           " s and was stopped";
   } else if (replied) {
     how = "answered what is not its protocol: " + detail_text;
@@ -180,8 +202,7 @@ Error failed(Worker worker, const fs::path& program, const std::string& kernel,
   } else {
     how = "ended by itself with exit code " + std::to_string(end.exit_code);
   }
-  std::string message =
-      "compiling kernel " + kernel + " for " + target + ": " + program.string() + " " + how;
+  std::string message = job.what + ": " + program.string() + " " + how;
   if (const std::string said = tail(end.error); !said.empty()) {
     message += "\nthe last it said:\n  ";
     for (const char c : said) {
@@ -189,12 +210,7 @@ Error failed(Worker worker, const fs::path& program, const std::string& kernel,
       if (c == '\n') message += "  ";
     }
   }
-  std::string next;
-  try {
-    next = "the kernel's IR is kept for a report in " + keep_ir(kernel, ir_text).string();
-  } catch (const Error& error) {
-    next = "its IR could not be kept: " + error.message();
-  }
+  std::string next = kept(job.kept_name, job.kept_what, job.text);
   if (late) next += "\na longer wait: TEENYC_TIMEOUT=<seconds>";
   return Error(ErrorKind::internal, message, next);
 }
@@ -234,11 +250,34 @@ CompilerPool::~CompilerPool() = default;
 Artifact CompilerPool::compile(const ir::Kernel& kernel, const std::string& fingerprint,
                                const Target& target) {
   const std::string text = ir::print(kernel);
-  const std::string request = encode_frame(compile_request_header(target.canonical()), text);
+  Artifact artifact =
+      exchange({kernel.name, "compiling kernel " + kernel.name + " for " + target.short_name(),
+                encode_frame(compile_request_header(target.canonical()), text),
+                detail::compiler_timeout(), kernel.name + ".tir", "IR", text, false});
+  artifact.info.fingerprint = fingerprint;
+  artifact.info.key =
+      artifact_key(fingerprint, target, location_.identity, artifact.info.assembler);
+  return artifact;
+}
+
+Artifact CompilerPool::assemble(const Artifact& ptx, const fs::path& program,
+                                AssemblerVersion version) {
+  // teenyc stops an assembler that takes too long, and then has still to say so.
+  constexpr std::chrono::seconds to_answer{5};
   const auto patience = detail::compiler_timeout();
+  const std::string& kernel = ptx.info.kernel;
+  const AssembleRequest request{ptx.info, program, version, patience};
+  Artifact artifact = exchange({kernel, "assembling kernel " + kernel + " with " + program.string(),
+                                encode_frame(assemble_request_header(request), ptx.code),
+                                patience + to_answer, kernel + ".ptx", "PTX", ptx.code, true});
+  artifact.info.fingerprint = ptx.info.fingerprint;
+  return artifact;
+}
+
+Artifact CompilerPool::exchange(const Job& job) {
   Worker worker = state_->take();
   const auto began = Clock::now();
-  const auto deadline = began + patience;
+  const auto deadline = began + job.patience;
   std::optional<Frame> reply;
   std::optional<ArtifactInfo> info;
   std::string protocol_error;
@@ -249,34 +288,35 @@ Artifact CompilerPool::compile(const ir::Kernel& kernel, const std::string& fing
       greet(*worker, location_, deadline, ready);
     }
     // A write that fails is not the news; how the child ended is.
-    if (ready && worker->write(request, deadline)) reply = receive(*worker, deadline);
+    if (ready && worker->write(job.request, deadline)) reply = receive(*worker, deadline);
     if (reply) info = parse_reply(reply->header);
   } catch (const ProtocolError& error) {
     protocol_error = error.message();
-  } catch (const Error&) {
+  } catch (const Error& error) {
     // teenyc itself refused the kernel: it lives on and takes the next. Anything before a reply (no
     // such program, wrong identity) speaks for itself.
-    if (reply) {
-      state_->give_back(std::move(worker));
-    } else {
+    if (!reply) {
       state_->lose();
+      throw;
     }
-    throw;
+    state_->give_back(std::move(worker));
+    if (!job.keep_refused) throw;
+    throw Error(error.kind(), error.message(),
+                kept(job.kept_name, job.kept_what, job.text) +
+                    (error.next().empty() ? "" : "\n" + error.next()),
+                error.exit_code());
   }
   if (!info) {
     const bool late = protocol_error.empty() && Clock::now() >= deadline;
-    Error error = failed(std::move(worker), location_.program, kernel.name, target.short_name(),
-                         text, late, !protocol_error.empty(), protocol_error);
+    Error error = failed(std::move(worker), location_.program, job, late, !protocol_error.empty(),
+                         protocol_error);
     state_->lose();
     throw error;
   }
   state_->give_back(std::move(worker));
   Artifact artifact{std::move(*info), std::move(reply->body)};
-  artifact.info.kernel = kernel.name;
-  artifact.info.fingerprint = fingerprint;
+  artifact.info.kernel = job.kernel;
   artifact.info.compiler = location_.identity;
-  artifact.info.key =
-      artifact_key(fingerprint, target, location_.identity, artifact.info.assembler);
   artifact.info.compile_ms =
       std::chrono::duration<double, std::milli>(Clock::now() - began).count();
   return artifact;

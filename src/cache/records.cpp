@@ -8,6 +8,7 @@
 
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
+#include "teeny/base/text.hpp"
 
 namespace fs = std::filesystem;
 
@@ -22,39 +23,10 @@ namespace {
 using nlohmann::json;
 
 constexpr int schema = 1;
-constexpr std::string_view digits = "0123456789ABCDEF";
-
-std::string escape(std::string_view bytes) {
-  std::string text;
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte < 0x7f && c != '%') {
-      text.push_back(c);
-    } else {
-      text.push_back('%');
-      text.push_back(digits[byte >> 4]);
-      text.push_back(digits[byte & 15]);
-    }
-  }
-  return text;
-}
 
 std::string unescape(const std::string& text) {
-  std::string bytes;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      bytes.push_back(text[i]);
-      continue;
-    }
-    const auto high = i + 1 < text.size() ? digits.find(text[i + 1]) : std::string_view::npos;
-    const auto low = i + 2 < text.size() ? digits.find(text[i + 2]) : std::string_view::npos;
-    if (high == std::string_view::npos || low == std::string_view::npos) {
-      throw Error(ErrorKind::input, "a % without two hexadecimal digits in \"" + text + "\"");
-    }
-    bytes.push_back(static_cast<char>(high << 4 | low));
-    i += 2;
-  }
-  return bytes;
+  if (auto bytes = unescape_bytes(text)) return std::move(*bytes);
+  throw Error(ErrorKind::input, "a % without two hexadecimal digits in \"" + text + "\"");
 }
 
 void normalise(std::vector<std::string>& names) {
@@ -118,12 +90,13 @@ std::optional<ProgramRecords> ProgramRecords::read(const fs::path& cache_directo
 void ProgramRecords::write(const fs::path& cache_directory) const {
   json kernels = json::object();
   for (const auto& [key, record] : kernels_) {
-    kernels[escape(key)] = {{"kernel", record.kernel},
-                            {"type", escape(record.readable)},
-                            {"fingerprint", record.fingerprint},
-                            {"artifacts", record.artifacts}};
+    kernels[escape_bytes(key)] = {{"kernel", record.kernel},
+                                  {"type", escape_bytes(record.readable)},
+                                  {"fingerprint", record.fingerprint},
+                                  {"artifacts", record.artifacts}};
   }
-  const json object = {{"schema", schema}, {"program", escape(program_)}, {"kernels", kernels}};
+  const json object = {
+      {"schema", schema}, {"program", escape_bytes(program_)}, {"kernels", kernels}};
   detail::make_cache_directory(cache_directory);
   const fs::path file = path(cache_directory, program_);
   detail::make_shared_directory(file.parent_path());

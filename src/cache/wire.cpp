@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "teeny/base/text.hpp"
 #include "teeny/cache/artifact_info.hpp"
 
 namespace teeny {
@@ -90,6 +91,13 @@ T field(const json& object, const char* key) {
   }
 }
 
+json parse_request(std::string_view header, std::string_view wanted) {
+  json object = parse_header(header);
+  const auto request = field<std::string>(object, "request");
+  if (request != wanted) throw ProtocolError("the unknown request '" + request + "'");
+  return object;
+}
+
 std::string dump(const json& object) {
   return object.dump(-1, ' ', true, json::error_handler_t::replace);
 }
@@ -169,10 +177,33 @@ std::string compile_request_header(std::string_view target) {
 }
 
 std::string parse_compile_request(std::string_view header) {
-  const json object = parse_header(header);
-  const auto request = field<std::string>(object, "request");
-  if (request != "compile") throw ProtocolError("the unknown request '" + request + "'");
-  return field<std::string>(object, "target");
+  return field<std::string>(parse_request(header, "compile"), "target");
+}
+
+std::string assemble_request_header(const AssembleRequest& request) {
+  // A path may hold any bytes, and JSON takes only UTF-8.
+  return dump({{"request", "assemble"},
+               {"info", parse_header(info_to_json(request.ptx))},
+               {"assembler", escape_bytes(request.assembler.native())},
+               {"version", request.version.name()},
+               {"limit_ms", request.limit.count()}});
+}
+
+AssembleRequest parse_assemble_request(std::string_view header) {
+  const json object = parse_request(header, "assemble");
+  const auto path = unescape_bytes(field<std::string>(object, "assembler"));
+  const auto version = AssemblerVersion::parse(field<std::string>(object, "version"));
+  if (!path || path->empty() || !version)
+    throw ProtocolError("an assembler without path or version");
+  return {info_from_json(field<json>(object, "info").dump()), *path, *version,
+          std::chrono::milliseconds(field<std::int64_t>(object, "limit_ms"))};
+}
+
+std::string request_name(std::string_view header) {
+  const auto name = field<std::string>(parse_header(header), "request");
+  if (name != "compile" && name != "assemble")
+    throw ProtocolError("the unknown request '" + name + "'");
+  return name;
 }
 
 std::string reply_header(const ArtifactInfo& info) {

@@ -96,7 +96,7 @@ int serve_client() {
 #ifdef TEENYC_FAULTY
   function = with_faults(std::move(function), output);
 #endif
-  return serve(STDIN_FILENO, output, function);
+  return serve(STDIN_FILENO, output, function, assemble);
 }
 
 int run(const std::vector<std::string>& words) {

@@ -26,12 +26,17 @@ Error as_error(const std::exception& problem) {
 }
 
 /// The reply to one request, as a frame.
-std::string answer(const Frame& request, const CompileFunction& compile) {
+std::string answer(const Frame& request, const CompileFunction& compile,
+                   const AssembleFunction& assemble) {
   try {
-    const Target target = Target::parse_canonical(parse_compile_request(request.header));
-    const ir::Kernel kernel = ir::parse(request.body);
     const auto begin = std::chrono::steady_clock::now();
-    Artifact artifact = compile(kernel, target);
+    Artifact artifact;
+    if (request_name(request.header) == "assemble") {
+      artifact = assemble(parse_assemble_request(request.header), request.body);
+    } else {
+      const Target target = Target::parse_canonical(parse_compile_request(request.header));
+      artifact = compile(ir::parse(request.body), target);
+    }
     const std::chrono::duration<double, std::milli> taken =
         std::chrono::steady_clock::now() - begin;
     artifact.info.compile_ms = taken.count();
@@ -59,7 +64,7 @@ void check_hello(const Frame& frame) {
 
 }  // namespace
 
-int serve(int input, int output, const CompileFunction& compile) {
+int serve(int input, int output, const CompileFunction& compile, const AssembleFunction& assemble) {
   // A client that goes away is noticed by the write that fails.
   std::signal(SIGPIPE, SIG_IGN);
   try {
@@ -73,7 +78,7 @@ int serve(int input, int output, const CompileFunction& compile) {
       throw;
     }
     while (const auto request = read_frame(input)) {
-      const std::string reply = answer(*request, compile);
+      const std::string reply = answer(*request, compile, assemble);
       write_bytes(output, reply);
     }
     return 0;

@@ -21,6 +21,7 @@
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
 #include "teeny/base/log.hpp"
+#include "teeny/cache/assembler_client.hpp"
 #include "teeny/cache/cache.hpp"
 #include "teeny/cache/compiler_client.hpp"
 #include "teeny/cache/records.hpp"
@@ -32,15 +33,26 @@ namespace teeny::detail {
 
 namespace {
 
-// One kernel for one target, and what came of it.
-struct Task {
-  const Traced* traced;
-  const CompileRequest* request;
+// What one device was asked for, and the assembler that makes its machine code, where it has one.
+struct Request {
+  const CompileRequest* options;
+  std::optional<Assembler> assembler = {};
+};
+
+// One artifact that was made or found.
+struct Made {
   fs::path path;
   ArtifactInfo info = {};
   std::uintmax_t bytes = 0;
   bool hit = false;
   double milliseconds = 0;
+};
+
+// One kernel for one device: PTX and machine code, or CPU code.
+struct Task {
+  const Traced* traced;
+  const Request* request;
+  std::vector<Made> made = {};
   std::optional<Error> error = {};
 };
 
@@ -56,16 +68,40 @@ LogLevel level_of(const std::string& name) {
   return name == "debug" ? LogLevel::debug : LogLevel::notice;
 }
 
+void describe(Made& made) {
+  std::string bytes = read_file(made.path);
+  made.bytes = bytes.size();
+  made.info = Artifact::unpack(std::move(bytes), made.path).info;
+}
+
 void compile(Task& task, CompilerPool& pool, const fs::path& cache, bool force) {
+  const Target& target = task.request->options->target;
   try {
-    task.path = compile_to_cache(pool, task.traced->kernel, task.traced->fingerprint,
-                                 task.request->target, force, cache, &task.hit, &task.milliseconds);
-    std::string bytes = read_file(task.path);
-    task.bytes = bytes.size();
-    task.info = Artifact::unpack(std::move(bytes), task.path).info;
+    Made code;
+    code.path = compile_to_cache(pool, task.traced->kernel, task.traced->fingerprint, target, force,
+                                 cache, &code.hit, &code.milliseconds);
+    describe(code);
+    task.made.push_back(code);
+    if (!task.request->assembler) return;
+    Made assembled;
+    assembled.path = assemble_to_cache(pool, *task.request->assembler, code.path, target, force,
+                                       cache, &assembled.hit, &assembled.milliseconds);
+    describe(assembled);
+    task.made.push_back(std::move(assembled));
   } catch (const Error& error) {
     task.error = error;
   }
+}
+
+std::string outcome(const Task& task) {
+  if (task.error) return "failed";
+  double milliseconds = 0;
+  bool hit = true;
+  for (const Made& made : task.made) {
+    hit = hit && made.hit;
+    milliseconds += made.milliseconds;
+  }
+  return hit ? "already there" : fmt::format("{:.1f} ms", milliseconds);
 }
 
 void compile_all(std::vector<Task>& tasks, CompilerPool& pool, int jobs, const fs::path& cache,
@@ -78,10 +114,7 @@ void compile_all(std::vector<Task>& tasks, CompilerPool& pool, int jobs, const f
       compile(task, pool, cache, force);
       log(LogLevel::notice,
           fmt::format("[{}/{}] {} for {}: {}", ++done, tasks.size(), label(*task.traced->instance),
-                      task.request->target.short_name(),
-                      task.error ? std::string("failed")
-                      : task.hit ? std::string("already there")
-                                 : fmt::format("{:.1f} ms", task.milliseconds)));
+                      task.request->options->target.short_name(), outcome(task)));
     }
   };
   std::vector<std::thread> threads;
@@ -91,30 +124,62 @@ void compile_all(std::vector<Task>& tasks, CompilerPool& pool, int jobs, const f
   for (auto& thread : threads) thread.join();
 }
 
+std::string form(const ArtifactInfo& info) {
+  switch (info.kind) {
+    case ArtifactKind::ptx:
+      return "PTX " + (info.ptx_version ? info.ptx_version->name() : "?");
+    case ArtifactKind::cubin:
+      return "machine code, " + info.assembler;
+    case ArtifactKind::shared_object:
+      break;
+  }
+  return "shared object";
+}
+
+// "-" for what is not known before an assembler has seen it, and for what a CPU does not have.
+std::string known(int value, const char* of) {
+  return value < 0 ? std::string("-") : fmt::format("{} {}", value, of);
+}
+
+// A line an artifact: what it runs on, its form, what a thread and a block need, size and time.
 void print_summary(const std::vector<Task>& tasks) {
   for (const Task& task : tasks) {
-    fmt::print("{}  {}  {}  {} bytes  {}\n", label(*task.traced->instance), runs_on(task.info),
-               task.info.ptx_version ? "PTX " + task.info.ptx_version->name() : "machine code",
-               task.bytes,
-               task.hit ? "already there" : fmt::format("{:.1f} ms", task.milliseconds));
+    for (const Made& made : task.made) {
+      const ArtifactInfo& info = made.info;
+      fmt::print(
+          "{}  {}  {}  {}  {}  {}  {} bytes  {}\n", label(*task.traced->instance), runs_on(info),
+          form(info), known(info.registers, "registers"), known(info.spill_bytes, "bytes spilled"),
+          info.capability
+              ? fmt::format("{} bytes shared", info.shared_bytes + info.static_shared_bytes)
+              : "-",
+          made.bytes, made.hit ? "already there" : fmt::format("{:.1f} ms", made.milliseconds));
+    }
   }
+}
+
+// Whether an artifact of an earlier record is one of another compiler, or the same as a new one but
+// for its assembler.
+bool is_superseded(const ArtifactInfo& old, const std::vector<Made>& made,
+                   const std::string& identity) {
+  return old.compiler != identity || std::any_of(made.begin(), made.end(), [&old](const Made& one) {
+           return one.info.kind == old.kind && one.info.target == old.target;
+         });
 }
 
 // What was there before for the same kernel and from the same compiler stays in its record, so that
 // a second command for another device adds to the first.
 void keep_earlier(ProgramRecords& records, const std::string& key, const ProgramRecords& earlier,
-                  const std::string& fingerprint, const std::string& identity,
-                  const fs::path& cache) {
+                  const Task& task, const std::string& identity, const fs::path& cache) {
   const KernelRecord* old = earlier.find(key);
-  if (old == nullptr || old->fingerprint != fingerprint) return;
+  if (old == nullptr || old->fingerprint != task.traced->fingerprint) return;
   KernelRecord kept = *old;
   kept.artifacts.clear();
   for (const std::string& name : old->artifacts) {
     try {
       auto bytes = read_file_if_exists(cache / name);
-      if (bytes && Artifact::unpack(std::move(*bytes), cache / name).info.compiler == identity) {
-        kept.artifacts.push_back(name);
-      }
+      if (!bytes) continue;
+      const ArtifactInfo info = Artifact::unpack(std::move(*bytes), cache / name).info;
+      if (!is_superseded(info, task.made, identity)) kept.artifacts.push_back(name);
     } catch (const Error& error) {
       log(LogLevel::warning, error.message() + "; it is left out of the program's records");
     }
@@ -135,13 +200,36 @@ void write_records(const std::vector<Task>& tasks, const fs::path& cache,
     const KernelInstance& instance = *task.traced->instance;
     if (!instance.nameable) continue;
     const std::string key = instance.record_key();
-    if (earlier) keep_earlier(records, key, *earlier, task.traced->fingerprint, identity, cache);
-    records.add(key, {task.info.kernel,
-                      label(*task.traced->instance),
-                      task.traced->fingerprint,
-                      {task.path.lexically_relative(cache).generic_string()}});
+    if (earlier) keep_earlier(records, key, *earlier, task, identity, cache);
+    for (const Made& made : task.made) {
+      records.add(key, {made.info.kernel,
+                        label(*task.traced->instance),
+                        task.traced->fingerprint,
+                        {made.path.lexically_relative(cache).generic_string()}});
+    }
   }
   records.write(cache);
+}
+
+// Before anything is compiled: an assembler that is missing is missing for every kernel.
+std::vector<Request> with_assemblers(const std::vector<CompileRequest>& requests,
+                                     const fs::path& teenyc) {
+  std::vector<Request> result;
+  for (const CompileRequest& request : requests) {
+    result.push_back({&request});
+    if (!request.wants_machine_code()) continue;
+    const CudaTarget& target = request.target.cuda();
+    try {
+      result.back().assembler = require_assembler(find_assemblers(teenyc), *target.driver,
+                                                  target.capability, target.ptx_version);
+    } catch (const Error& error) {
+      if (request.machine_code == MachineCodeOption::yes) throw;
+      log(LogLevel::warning, error.message());
+      log(LogLevel::warning,
+          "only PTX is made, which the driver compiles at every start; " + error.next());
+    }
+  }
+  return result;
 }
 
 int jobs_of(const std::vector<CompileRequest>& requests) {
@@ -174,11 +262,12 @@ int compile_ahead(const std::vector<CompileRequest>& requests, const fs::path& c
                 "wanted teenyc to compile this program's kernels, found none",
                 "let TEENYC_PATH name it, or put it beside this program or on PATH");
   }
+  const std::vector<Request> wanted = with_assemblers(requests, compiler->program);
   std::vector<Error> errors;
   const std::vector<Traced> traced = trace_all(errors);
   std::vector<Task> tasks;
   for (const Traced& kernel : traced) {
-    for (const CompileRequest& request : requests) tasks.push_back({&kernel, &request, {}});
+    for (const Request& request : wanted) tasks.push_back({&kernel, &request});
   }
   const int jobs = jobs_of(requests);
   {
@@ -200,8 +289,10 @@ int compile_ahead(const std::vector<CompileRequest>& requests, const fs::path& c
   if (tasks.empty()) log(LogLevel::warning, "this program has no kernels");
   write_records(tasks, cache, compiler->identity);
   print_summary(tasks);
+  std::size_t artifacts = 0;
+  for (const Task& task : tasks) artifacts += task.made.size();
   log(LogLevel::notice,
-      fmt::format("{} artifacts of {} kernels in {}", tasks.size(), traced.size(), cache.string()));
+      fmt::format("{} artifacts of {} kernels in {}", artifacts, traced.size(), cache.string()));
   return 0;
 }
 

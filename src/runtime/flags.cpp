@@ -109,7 +109,8 @@ std::string flags_help() {
   return R"(flags that every teeny program understands:
   --device D [--options O]  compile all kernels of this program for device D (cuda or cpu) and stop;
                             may repeat; O is key=value,... and belongs to the --device before it
-      cuda: capability (needed), ptx-version, driver, max-registers, line-info
+      cuda: capability (needed), ptx-version, driver, machine-code=auto|yes|no, max-registers,
+            line-info
       cpu:  triple, cpu, features
       both: opt-level, jobs, log-level
   --force                   with --device: compile again what is there already

@@ -46,6 +46,11 @@ std::optional<std::string> cuda_conflict(const Board& board, const CudaTarget& t
 
 }  // namespace
 
+std::optional<DeviceFacts> device_facts(const Board& board) {
+  if (!board.capability || !board.chosen().driver) return std::nullopt;
+  return DeviceFacts{*board.capability, *board.chosen().driver, board.integrated};
+}
+
 std::optional<std::string> conflict(const Board& board, const Target& target) {
   if (target.is_cuda()) return cuda_conflict(board, target.cuda());
   const auto wanted = normal_triple(target.cpu().triple).value_or(target.cpu().triple);

@@ -10,11 +10,6 @@ std::string number_of(Capability capability) {
   return std::to_string(capability.major()) + "." + std::to_string(capability.minor());
 }
 
-bool refuse(std::string* why, const std::string& text) {
-  if (why != nullptr) *why = text;
-  return false;
-}
-
 }  // namespace
 
 namespace detail {
@@ -64,12 +59,12 @@ Fit fit_ptx(const DeviceFacts& device, Capability target, PtxVersion version, st
   return fits ? Fit::ptx : Fit::no;
 }
 
-Fit fit_machine_code(const DeviceFacts& device, Capability target, std::string* why) {
+Fit fit_capability(const DeviceFacts& device, Capability target, std::string* why) {
   const std::string has = ", device has " + number_of(device.capability);
   if (device.capability.number() == target.number()) return Fit::exact_machine_code;
   const auto exactly = [&](const std::string& because) {
-    refuse(why, "wanted capability " + number_of(target) + " exactly for machine code of " +
-                    target.name() + because + has);
+    detail::refuse(why, "wanted capability " + number_of(target) + " exactly for machine code of " +
+                            target.name() + because + has);
     return Fit::no;
   };
   if (device.integrated) return exactly(", as the device is an integrated chip");
@@ -79,9 +74,25 @@ Fit fit_machine_code(const DeviceFacts& device, Capability target, std::string* 
   if (device.capability.major() == target.major() && device.capability.minor() > target.minor()) {
     return Fit::compatible_machine_code;
   }
-  refuse(why, "wanted capability " + std::to_string(target.major()) + ".x, x at least " +
-                  std::to_string(target.minor()) + ", for machine code of " + target.name() + has);
+  detail::refuse(why, "wanted capability " + std::to_string(target.major()) + ".x, x at least " +
+                          std::to_string(target.minor()) + ", for machine code of " +
+                          target.name() + has);
   return Fit::no;
+}
+
+Fit fit_machine_code(const DeviceFacts& device, const MachineCode& code, std::string* why) {
+  const Fit fit = fit_capability(device, code.capability, why);
+  if (fit == Fit::no || !driver_takes(device.driver, code.assembler, why)) return Fit::no;
+  const auto known = elf_abi({device.driver.major, device.driver.minor, 0}, code.capability);
+  // An assembler that is not what it says it is.
+  if (code.elf_abi && known && *code.elf_abi > known->version) {
+    detail::refuse(why, "wanted ELF ABI " + std::to_string(known->version) +
+                            " or lower for machine code of " + code.capability.name() +
+                            " on driver " + device.driver.name() + ", the code has ABI " +
+                            std::to_string(*code.elf_abi));
+    return Fit::no;
+  }
+  return fit;
 }
 
 }  // namespace teeny

@@ -9,6 +9,12 @@
 
 namespace teeny::detail {
 
+/// Says why not, to who asked.
+inline bool refuse(std::string* why, const std::string& text) {
+  if (why != nullptr) *why = text;
+  return false;
+}
+
 /// The two halves of the rule for PTX. `holder` names in `why` who falls short ("device", "board").
 [[nodiscard]] bool capability_takes_ptx(Capability device, Capability target,
                                         std::string_view holder, std::string* why);

@@ -10,8 +10,9 @@ namespace teeny {
 
 namespace {
 
-const std::vector<std::string> cuda_keys = {"capability", "ptx-version", "driver", "max-registers",
-                                            "line-info",  "opt-level",   "jobs",   "log-level"};
+const std::vector<std::string> cuda_keys = {"capability",   "ptx-version",   "driver",
+                                            "machine-code", "max-registers", "line-info",
+                                            "opt-level",    "jobs",          "log-level"};
 const std::vector<std::string> cpu_keys = {"triple",    "cpu",  "features",
                                            "opt-level", "jobs", "log-level"};
 
@@ -140,6 +141,20 @@ CudaTarget cuda_target(const Values& values, std::optional<std::string_view> env
   return target;
 }
 
+MachineCodeOption machine_code(const Values& values) {
+  const auto text = value_of(values, "machine-code");
+  if (!text || *text == "auto") return MachineCodeOption::automatic;
+  if (*text == "no") return MachineCodeOption::no;
+  if (*text != "yes") throw bad_value(option_name("machine-code"), *text, "auto, yes or no");
+  if (!value_of(values, "driver")) {
+    throw usage(
+        "--options machine-code=yes: wanted driver=... too, as machine code is made for a driver, "
+        "found none",
+        "say the CUDA version of the device's driver, such as driver=12.6");
+  }
+  return MachineCodeOption::yes;
+}
+
 std::string known_cpu_names() {
   std::vector<std::string> names;
   for (const KnownCpu& cpu : known_cpus()) names.emplace_back(cpu.name);
@@ -240,6 +255,7 @@ CompileRequest parse_options(std::string_view device, std::string_view options,
                               : Target(cpu_target(values, cpu_default)),
                          {},
                          {},
+                         cuda ? machine_code(values) : MachineCodeOption::no,
                          std::string(device),
                          std::string(options)};
   if (const auto level = value_of(values, "opt-level")) {

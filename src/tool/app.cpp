@@ -102,6 +102,8 @@ int run_tool(int argc, const char* const* argv) {
     add_package(app, session);
     add_deploy(app, session);
     add_boards(app, session);
+    add_doctor(app, session);
+    add_install_toolchain(app, session);
     return parse_and_run(session, app, {argv + 1, argv + argc});
   } catch (const Error& error) {
     return print_error(error);

@@ -4,6 +4,8 @@
 
 namespace teeny::tool {
 
+/// Where the tool that runs lies, and teenyc beside it.
+[[nodiscard]] std::filesystem::path executable_directory();
 /// `<prefix>` of the tool that runs: `<prefix>/bin/teeny`. A build tree has the same layout.
 [[nodiscard]] std::filesystem::path prefix_directory();
 /// `<prefix>/share/teeny`: boards, toolchain files, the board wing's sources.

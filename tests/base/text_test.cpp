@@ -34,6 +34,18 @@ TEST(Text, ParseUnsigned) {
   }
 }
 
+TEST(Text, AnyBytesAsPrintableText) {
+  std::string all;
+  for (int byte = 0; byte < 256; ++byte) all.push_back(static_cast<char>(byte));
+  const std::string text = escape_bytes(all);
+  for (const char c : text) EXPECT_TRUE(c >= 0x20 && c < 0x7f) << static_cast<int>(c);
+  EXPECT_EQ(unescape_bytes(text), all);
+  EXPECT_EQ(escape_bytes("a b/100%"), "a b/100%25");
+  for (const char* bad : {"%", "%4", "a%4", "%G0", "%0g", "%a0"}) {
+    EXPECT_EQ(unescape_bytes(bad), std::nullopt) << bad;
+  }
+}
+
 TEST(Text, Nearest) {
   const Words known = {"capability", "ptx-version", "driver", "jobs"};
   EXPECT_EQ(nearest("capabilty", known), "capability");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "teeny/base/error.hpp"
+#include "teeny/target/assembler.hpp"
 
 namespace teeny {
 namespace {
@@ -148,14 +149,41 @@ TEST(Artifact, KeyCoversEveryField) {
   EXPECT_NE(key, artifact_key(fingerprint, Target(slow), compiler, ""));
 }
 
+TEST(Artifact, MachineCodeComesBackWithItsResources) {
+  Artifact artifact{ptx_info(), elf};
+  artifact.info.kind = ArtifactKind::cubin;
+  artifact.info.assembler = assembler_name({12, 9, 86});
+  artifact.info.elf_abi = 7;
+  artifact.info.registers = 24;
+  artifact.info.spill_bytes = 0;
+  artifact.info.static_shared_bytes = 48;
+  const ArtifactInfo back = Artifact::unpack(artifact.pack(), "file").info;
+  EXPECT_EQ(back.assembler, "ptxas 12.9.86");
+  EXPECT_EQ(back.elf_abi, 7);
+  EXPECT_EQ(back.registers, 24);
+  EXPECT_EQ(back.spill_bytes, 0);
+  EXPECT_EQ(back.shared_bytes, 1024U);
+  EXPECT_EQ(back.static_shared_bytes, 48U);
+  // What is unknown is not 0.
+  const ArtifactInfo plain = Artifact::unpack(Artifact{ptx_info(), "x"}.pack(), "file").info;
+  EXPECT_EQ(plain.elf_abi, std::nullopt);
+  EXPECT_EQ(plain.registers, -1);
+  EXPECT_EQ(plain.spill_bytes, -1);
+}
+
 TEST(Artifact, SaysWhatItRunsOn) {
   ArtifactInfo info = ptx_info();
   EXPECT_EQ(runs_on(info), "sm_87 and later");
   info.capability = Capability::sm_90a;
   EXPECT_EQ(runs_on(info), "sm_90a only");
   info.kind = ArtifactKind::cubin;
+  EXPECT_EQ(runs_on(info), "sm_90a only");
   info.capability = Capability::sm_87;
-  EXPECT_EQ(runs_on(info), "sm_87");
+  EXPECT_EQ(runs_on(info), "sm_87 only");
+  info.capability = Capability::sm_80;
+  EXPECT_EQ(runs_on(info), "sm_80, sm_86, sm_89");
+  info.capability = Capability::sm_90;
+  EXPECT_EQ(runs_on(info), "sm_90 only");
   EXPECT_EQ(runs_on(cpu_info()), "aarch64-linux-gnu cortex-a78ae");
 }
 

@@ -27,10 +27,21 @@ class CacheTest : public testing::Test {
     artifact.info.target = target.canonical();
     artifact.info.capability = capability;
     if (kind == ArtifactKind::ptx) artifact.info.ptx_version = version;
+    if (kind == ArtifactKind::cubin) artifact.info.assembler = assembler_name({12, 9, 86});
     artifact.info.key = artifact_key(fingerprint, target, note, extension(kind));
     artifact.code = kind == ArtifactKind::ptx ? "ptx\n"
                                               : "\x7f"
                                                 "ELF machine code";
+    cache_.publish(artifact);
+    return artifact;
+  }
+  // Machine code of sm_87 by an assembler of another release than `cuda` has.
+  Artifact assembled_by(AssemblerVersion version) {
+    Artifact artifact = cuda(Capability::sm_87, ArtifactKind::cubin);
+    std::filesystem::remove(cache_.path_of(artifact.info));
+    artifact.info.assembler = assembler_name(version);
+    artifact.info.elf_abi = elf_abi(version, Capability::sm_87)->version;
+    artifact.info.key = artifact_key(fingerprint, Target(Capability::sm_87), "", version.name());
     cache_.publish(artifact);
     return artifact;
   }
@@ -128,6 +139,27 @@ TEST_F(CacheTest, AnIntegratedChipTakesOnlyItsOwnMachineCode) {
   EXPECT_EQ(chosen({Capability::sm_87, {12, 6}, true}), ptx.info.key);
   const auto own = cuda(Capability::sm_87, ArtifactKind::cubin);
   EXPECT_EQ(chosen({Capability::sm_87, {12, 6}, true}), own.info.key);
+}
+
+TEST_F(CacheTest, TakesMachineCodeOfTheDriversMajorAtMost) {
+  const auto ptx = cuda(Capability::sm_87, ArtifactKind::ptx, {7, 4});
+  const auto by_13 = assembled_by({13, 0, 88});
+  EXPECT_EQ(chosen({Capability::sm_87, {12, 6}, true}), ptx.info.key);
+  const auto by_12 = assembled_by({12, 9, 86});
+  const auto by_11 = assembled_by({11, 8, 89});
+  EXPECT_EQ(chosen({Capability::sm_87, {11, 4}, true}), by_11.info.key);
+  EXPECT_EQ(chosen({Capability::sm_87, {12, 2}, true}), by_12.info.key);
+  EXPECT_EQ(chosen({Capability::sm_87, {13, 2}, true}), by_13.info.key);
+}
+
+TEST_F(CacheTest, MachineCodeOfAnUnknownAssemblerIsNotLoaded) {
+  Artifact artifact = cuda(Capability::sm_87, ArtifactKind::cubin);
+  for (const char* name : {"", "clang 19", "ptxas"}) {
+    artifact.info.assembler = name;
+    cache_.publish(artifact);
+    EXPECT_EQ(chosen({Capability::sm_87, {13, 0}, true}), "");
+    EXPECT_NE(miss_.find("does not say its assembler"), std::string::npos) << miss_;
+  }
 }
 
 TEST_F(CacheTest, ChoosesTheHighestPtxThatTheDriverLoads) {

@@ -1,7 +1,7 @@
 // A stand-in for teenyc: the same protocol, but its "code" is a marker text (or the file that
 // FAKE_CODE names). It takes its identity from the .identity file beside it and writes a line to
 // FAKE_LOG for each start and each kernel. FAKE_FAULT=<what>:<kernel name> makes it misbehave for
-// that kernel.
+// that kernel, or, for "assemble NAME", when it is to assemble that kernel.
 
 #include <chrono>
 #include <cstdio>
@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include <elf.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -108,12 +109,54 @@ ArtifactInfo describe(const ir::Kernel& kernel, const Target& target) {
   return info;
 }
 
+// A header such as the assembler of that version writes, and behind it what a test may look for.
+std::string machine_code_for(const AssembleRequest& request) {
+  const ElfAbi abi = elf_abi(request.version, *request.ptx.capability).value();
+  const auto number = static_cast<unsigned>(request.ptx.capability->number());
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_ident[EI_VERSION] = EV_CURRENT;
+  header.e_ident[EI_OSABI] = static_cast<unsigned char>(abi.os);
+  header.e_ident[EI_ABIVERSION] = static_cast<unsigned char>(abi.version);
+  header.e_type = ET_EXEC;
+  header.e_machine = 190;
+  header.e_version = EV_CURRENT;
+  header.e_flags = abi.version >= 8 ? number << 8 | 0x6000000 : number << 16 | 0x500 | number;
+  header.e_ehsize = sizeof header;
+  header.e_shoff = sizeof header;
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shnum = 1;
+  std::string code(sizeof header + sizeof(Elf64_Shdr), '\0');
+  std::memcpy(code.data(), &header, sizeof header);
+  return code + "machine code of " + request.ptx.kernel + " by " + assembler_name(request.version);
+}
+
+Artifact assembled(const AssembleRequest& request) {
+  Artifact artifact{request.ptx, machine_code_for(request)};
+  artifact.info.kind = ArtifactKind::cubin;
+  artifact.info.assembler = assembler_name(request.version);
+  artifact.info.elf_abi = elf_abi(request.version, *request.ptx.capability)->version;
+  artifact.info.registers = 16;
+  artifact.info.spill_bytes = 0;
+  return artifact;
+}
+
 void serve(const std::string& identity) {
   note("start");
   if (!read_frame(STDIN_FILENO)) return;
   write_frame(STDOUT_FILENO, hello_header({protocol_version, identity}), {});
   while (const auto frame = read_frame(STDIN_FILENO)) {
     try {
+      if (request_name(frame->header) == "assemble") {
+        const AssembleRequest request = parse_assemble_request(frame->header);
+        note("assemble " + request.ptx.kernel);
+        misbehave("assemble " + request.ptx.kernel);
+        const Artifact artifact = assembled(request);
+        write_frame(STDOUT_FILENO, reply_header(artifact.info), artifact.code);
+        continue;
+      }
       const Target target = Target::parse_canonical(parse_compile_request(frame->header));
       const ir::Kernel kernel = ir::parse(frame->body);
       note("compile " + kernel.name);

@@ -15,6 +15,7 @@
 #include "fake_compiler.hpp"
 
 #include "teeny/base/error.hpp"
+#include "teeny/cache/assembler_client.hpp"
 #include "teeny/cache/cache.hpp"
 #include "teeny/cache/compiler_client.hpp"
 #include "teeny/cache/location.hpp"
@@ -60,6 +61,38 @@ fs::path compile_alone(const ir::Kernel& kernel, const Target& target, const fs:
                        bool* hit = nullptr) {
   CompilerPool pool(*find_compiler(), 1);
   return compile_to_cache(pool, kernel, ir::fingerprint(kernel), target, false, cache, hit);
+}
+
+TEST(Pains, P15_WhatAnotherCompilerMadeIsStaleAndSaysBothVersions) {
+  TemporaryDirectory cache;
+  const ir::Kernel kernel = constant_kernel("K", 1);
+  FakeCompiler compiler('a');
+  const fs::path old_path = compile_alone(kernel, orin, cache.path());
+  const std::string old_bytes = read_file(old_path);
+  compiler.set_identity('b');
+  testing::internal::CaptureStderr();
+  const fs::path new_path = compile_alone(kernel, orin, cache.path());
+  const std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_NE(new_path, old_path);
+  EXPECT_NE(told.find(old_path.filename().string() + " is stale"), std::string::npos) << told;
+  EXPECT_NE(told.find("teenyc " + std::string(12, 'a')), std::string::npos) << told;
+  EXPECT_NE(told.find("teenyc " + std::string(12, 'b')), std::string::npos) << told;
+  // It is not touched: the old compiler may still be somebody's.
+  EXPECT_EQ(read_file(old_path), old_bytes);
+  // The same for assemblers; and nothing is said of what is as it should be.
+  CompilerPool pool(compiler.location(), 1);
+  const auto assemble = [&](AssemblerVersion version) {
+    testing::internal::CaptureStderr();
+    static_cast<void>(
+        assemble_to_cache(pool, {"/fake/ptxas", version}, new_path, orin, false, cache.path()));
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(assemble({12, 8, 93}), "");
+  const std::string of_assembler = assemble({12, 9, 86});
+  EXPECT_NE(of_assembler.find("made by ptxas 12.8.93, this one is ptxas 12.9.86"),
+            std::string::npos)
+      << of_assembler;
+  EXPECT_EQ(assemble({12, 9, 86}), "");
 }
 
 TEST(Pains, P16_ManyProcessesOneColdCache) {

@@ -7,26 +7,41 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "teeny/base/files.hpp"
 #include "teeny/base/process.hpp"
+#include "teeny/cache/assembler_client.hpp"
 #include "teeny/ir/builder.hpp"
 #include "teeny/target/capability.hpp"
 
 namespace teeny::compiler {
 
-/// ptxas of the toolkit, of PATH or of ./setup. Throws where there is none: what needs it fails.
-inline std::filesystem::path find_ptxas() {
-  if (const auto found = find_program("ptxas")) return *found;
-  for (const std::string& candidate :
-       {std::string("/usr/local/cuda/bin/ptxas"),
-        std::string(TEENY_SOURCE_DIR) + "/build/toolchain/bin/ptxas"}) {
-    if (std::filesystem::exists(candidate)) return candidate;
+/// The assemblers that a program of this build would find.
+inline FoundAssemblers all_assemblers() {
+  return find_assemblers(std::filesystem::path(TEENY_BUILD_DIR) / "bin" / "teenyc");
+}
+
+/// One of that CUDA major release.
+inline std::optional<Assembler> find_ptxas_of(int major) {
+  for (const Assembler& assembler : all_assemblers().usable) {
+    if (assembler.version.major == major) return assembler;
   }
-  throw std::runtime_error("there is no ptxas: run ./setup");
+  return std::nullopt;
+}
+
+/// The newest one that makes machine code of that capability. Throws where there is none: what
+/// needs it fails.
+inline Assembler find_ptxas_for(Capability capability) {
+  const FoundAssemblers found = all_assemblers();
+  std::vector<AssemblerVersion> versions;
+  for (const Assembler& assembler : found.usable) versions.push_back(assembler.version);
+  const auto at = choose_assembler(versions, newest_driver(), capability, std::nullopt);
+  if (!at) throw std::runtime_error("no ptxas for " + capability.name() + ": run ./setup");
+  return found.usable.at(*at);
 }
 
 /// What ptxas says of some kernels.
@@ -37,12 +52,11 @@ struct Assembled {
   std::map<std::string, int> spill_bytes = {};  ///< by kernel
 };
 
-/// Assembles PTX texts, in one go, for the chip they were written for. CUDA 13 knows Xavier's
-/// (sm_72) only as input for later chips.
+/// Assembles PTX texts, in one go, for the chip they were written for.
 inline Assembled assemble(const std::vector<std::string>& texts, Capability capability) {
   const TemporaryDirectory directory("teeny-ptxas");
-  const std::string chip = capability == Capability::sm_72 ? "sm_75" : capability.name();
-  Command command{.argv = {find_ptxas().string(), "-v", "-arch=" + chip, "-o", "all.cubin"},
+  Command command{.argv = {find_ptxas_for(capability).program.string(), "-v",
+                           "-arch=" + capability.name(), "-o", "all.cubin"},
                   .directory = directory.path()};
   for (const std::string& text : texts) {
     command.argv.push_back(std::to_string(command.argv.size()) + ".ptx");

@@ -39,6 +39,13 @@ Artifact name_as_code(const ir::Kernel& kernel, const Target& target) {
   return artifact;
 }
 
+/// An assembler that is none: its code is what it was given.
+Artifact ptx_as_code(const AssembleRequest& request, std::string_view ptx) {
+  Artifact artifact{request.ptx, std::string(ptx)};
+  artifact.info.assembler = assembler_name(request.version);
+  return artifact;
+}
+
 /// A server in a thread of this process, at the other end of a socket.
 class Session {
  public:
@@ -47,7 +54,7 @@ class Session {
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) std::abort();
     ours_ = ends[0];
     thread_ = std::thread([this, theirs = ends[1]] {
-      exit_code_ = serve(theirs, theirs, name_as_code);
+      exit_code_ = serve(theirs, theirs, name_as_code, ptx_as_code);
       ::close(theirs);
     });
   }
@@ -92,6 +99,29 @@ TEST(Server, answers_requests_one_after_another) {
     EXPECT_EQ(info.target, cpu_target);
     EXPECT_EQ(reply->body, name);
   }
+  EXPECT_EQ(session.finish(), 0);
+}
+
+TEST(Server, passes_on_what_is_to_be_assembled) {
+  Session session;
+  session.shake_hands();
+  ArtifactInfo info;
+  info.kernel = "K";
+  info.capability = Capability::sm_87;
+  // A path of any bytes.
+  const std::string path = "/a b/\xff\n%/ptxas";
+  session.send(assemble_request_header({info, path, {12, 9, 86}, std::chrono::seconds(7)}), "ptx");
+  const auto reply = session.receive();
+  ASSERT_TRUE(reply.has_value());
+  const ArtifactInfo answer = parse_reply(reply->header);
+  EXPECT_EQ(answer.kernel, "K");
+  EXPECT_EQ(answer.assembler, "ptxas 12.9.86");
+  EXPECT_EQ(reply->body, "ptx");
+  const AssembleRequest back = parse_assemble_request(
+      assemble_request_header({info, path, {12, 9, 86}, std::chrono::seconds(7)}));
+  EXPECT_EQ(back.assembler, path);
+  EXPECT_EQ(back.version, (AssemblerVersion{12, 9, 86}));
+  EXPECT_EQ(back.limit, std::chrono::seconds(7));
   EXPECT_EQ(session.finish(), 0);
 }
 
@@ -193,7 +223,7 @@ TEST(Teenyc, usage_errors_exit_with_2_and_say_what_to_do) {
 
 TEST(Teenyc, says_what_it_is) {
   EXPECT_EQ(teenyc({"--identity"}).output, std::string(compiler_identity) + "\n");
-  EXPECT_NE(teenyc({"--version"}).output.find("protocol 1"), std::string::npos);
+  EXPECT_NE(teenyc({"--version"}).output.find("protocol 2"), std::string::npos);
   EXPECT_NE(teenyc({"--help"}).output.find("--serve"), std::string::npos);
 }
 

@@ -1,5 +1,6 @@
 """What the end-to-end tests share: where things are, how commands are run, how trees are compared."""
 
+import json
 import os
 import shutil
 import signal
@@ -67,13 +68,13 @@ def must(command, **options):
     return result
 
 
-def find_ptxas():
-    """ptxas of PATH, of the toolkit or of ./setup; without one, what needs it fails."""
-    for path in (shutil.which("ptxas"), "/usr/local/cuda/bin/ptxas",
-                 os.path.join(SOURCE_DIR, "build", "toolchain", "bin", "ptxas")):
-        if path is not None and os.access(path, os.X_OK):
-            return path
-    raise FileNotFoundError("there is no ptxas: run ./setup")
+def ptxas_by_chip():
+    """Capability -> the newest ptxas for it of those that `teeny doctor` finds."""
+    rows = json.loads(run([TEENY, "doctor", "--json"]).stdout)["assemblers"]
+    found = {}
+    for row in sorted(rows, key=lambda row: [int(part) for part in row["version"].split(".")]):
+        found.update(dict.fromkeys(row["capabilities"], row["path"]))
+    return found
 
 
 def tree(directory):

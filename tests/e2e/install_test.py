@@ -68,6 +68,7 @@ def check_prefix(prefix):
               "lib/cmake/teeny/teenyConfigVersion.cmake", "share/teeny/include/teeny/teeny.hpp",
               "share/teeny/boards/jetson-orin-nano.toml", "share/teeny/cmake/BoardWing.cmake",
               "share/teeny/cmake/toolchains/aarch64-linux-gnu-gcc.cmake",
+              "share/teeny/assemblers/fetch.py", "share/teeny/assemblers/pinned.txt",
               "share/teeny/third_party/include/nlohmann/json.hpp",
               "share/teeny/third_party/include/fmt/format.h"]
     missing = [name for name in wanted if not os.path.exists(os.path.join(prefix, name))]
@@ -128,6 +129,10 @@ def main():
     shutil.move(first, prefix)
     check_prefix(prefix)
 
+    # What `teeny install-toolchain` would fetch.
+    os.symlink(os.path.join(SOURCE_DIR, "build", "toolchain"),
+               os.path.join(prefix, "share", "teeny", "toolchain"))
+
     project = os.path.join(work, "my projé ct")
     os.mkdir(project)
     for name, text in (("CMakeLists.txt", CMAKE), ("triple.cpp", PROGRAM)):
@@ -153,7 +158,7 @@ def main():
         cwd=project)
     with open(os.path.join(package, "conf", "manifest.json"), encoding="utf-8") as file:
         kinds = {kernel["kind"] for kernel in json.load(file)["kernels"]}
-    if not {"ptx", "shared_object"} <= kinds and not {"ptx", "so"} <= kinds:
+    if not {"ptx", "cubin", "so"} <= kinds:
         sys.exit(f"the package holds kernels of kind {sorted(kinds)}")
     output = run_on_board(work, tool, package)
     where = "on the emulated board"

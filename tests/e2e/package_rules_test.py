@@ -171,13 +171,15 @@ class PackageRules(unittest.TestCase):
         cache = os.path.join(self.work, "ahead")
         teenyc = e2e.program("teenyc")
         result, calls = self.traced(
-            [e2e.program("vector_add"), "--device", "cuda", "--options", "capability=sm_87", "--cache-dir",
-             cache], {"TEENYC_PATH": teenyc})
+            [e2e.program("vector_add"), "--device", "cuda", "--options", "capability=sm_87,driver=13.0",
+             "--cache-dir", cache], {"TEENYC_PATH": teenyc})
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertEqual(result.stdout.count("sm_87 and later"), 2, result.stdout)
         text = "\n".join(calls)
-        self.assertIn(f'"{teenyc}", "--serve"', text)  # the trace follows the compiler, too
-        for name in ("libcuda", "libnvidia", "libnvrtc", "libnvptxcompiler", "/dev/nvidia", "ptxas"):
+        # The trace follows compiler and assembler, too.
+        self.assertIn(f'"{teenyc}", "--serve"', text)
+        self.assertIn('"-arch=sm_87"', text)
+        for name in ("libcuda", "libnvidia", "libnvrtc", "libnvptxcompiler", "/dev/nvidia"):
             self.assertNotIn(name, text)
 
     # ---- a kernel's file that is not as it was packaged

@@ -82,7 +82,11 @@ class Package(unittest.TestCase):
         self.assertIn("triple=aarch64-linux-gnu,cpu=cortex-a78ae", self.made.stderr)
         self.assertNotIn("--options ptx-version", self.made.stderr)
         self.assertEqual(self.made.stdout.splitlines()[-1], self.package)
-        self.assertRegex(self.made.stdout, r"VectorAdd<float, 1024>\s+sm_87 and later\s+PTX 8\.2\s+\d+ bytes")
+        self.assertIn("machine code of sm_87 for driver 12.2: ptxas 12.", self.made.stderr)
+        self.assertRegex(self.made.stdout, r"VectorAdd<float, 1024>\s+sm_87 and later\s+PTX 8\.2\s+-\s+-\s+"
+                         r"\d+ bytes shared\s+\d+ bytes")
+        self.assertRegex(self.made.stdout, r"VectorAdd<float, 1024>\s+sm_87 only\s+machine code, ptxas 12\.\S+"
+                         r"\s+\d+ registers\s+0 bytes spilled\s+\d+ bytes shared\s+\d+ bytes")
         self.assertRegex(self.made.stdout, r"VectorAdd<float, 1024>\s+aarch64-linux-gnu cortex-a78ae")
 
     def test_layout_and_manifest(self):
@@ -103,7 +107,7 @@ class Package(unittest.TestCase):
         self.assertEqual(list(told), sorted(told))
         for kernel in self.manifest["kernels"]:
             self.assertIn(kernel["artifact"], told)
-        self.assertEqual({k["kind"] for k in self.manifest["kernels"]}, {"ptx", "so"})
+        self.assertEqual({k["kind"] for k in self.manifest["kernels"]}, {"ptx", "cubin", "so"})
         libraries = set(self.manifest["elf_needs"][0]["libraries"])
         self.assertLessEqual(libraries, {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1",
                                          "ld-linux-aarch64.so.1"})

@@ -14,15 +14,15 @@ import unittest
 
 import e2e_support as e2e
 
-CAPABILITIES = ["sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_103",
-                "sm_110", "sm_120", "sm_121"]
+CAPABILITIES = ["sm_72", "sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a", "sm_100",
+                "sm_103", "sm_110", "sm_120", "sm_121"]
 
 
-def assemble(ptxas, path):
+def assemble(assemblers, path):
     """(what ptxas complains of or None, bytes of spills) of one artifact."""
     chip = os.path.basename(path).split(".")[0]
     output = path + ".cubin"
-    result = e2e.run([ptxas, "-v", f"-arch={chip}", "-o", output, path])
+    result = e2e.run([assemblers[chip], "-v", f"-arch={chip}", "-o", output, path])
     log = result.stdout + result.stderr
     spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", log)
     if result.returncode != 0 or not spills:
@@ -33,7 +33,8 @@ def assemble(ptxas, path):
 
 class Ptxas(unittest.TestCase):
     def test_every_kernel_for_every_capability(self):
-        ptxas = e2e.find_ptxas()
+        assemblers = e2e.ptxas_by_chip()
+        self.assertLessEqual(set(CAPABILITIES), set(assemblers), "an assembler is missing: run ./setup")
         cache = os.path.join(e2e.scratch("ptxas"), "cache")
         devices = [word for name in CAPABILITIES
                    for word in ("--device", "cuda", "--options", f"capability={name}")]
@@ -58,7 +59,7 @@ class Ptxas(unittest.TestCase):
             self.assertEqual(found, set(CAPABILITIES), kernel)
 
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            results = list(pool.map(lambda path: assemble(ptxas, path), paths))
+            results = list(pool.map(lambda path: assemble(assemblers, path), paths))
         for path, (problem, spills) in zip(paths, results):
             self.assertIsNone(problem, f"{path}:\n{problem}")
             self.assertEqual(spills, 0, f"{path} spills {spills} bytes")

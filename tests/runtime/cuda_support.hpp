@@ -129,7 +129,7 @@ class FakeDriver {
                                                int threads = 128) {
   Artifact artifact = ptx_artifact(capability, PtxVersion{8, 0}, shared, threads);
   artifact.info.kind = ArtifactKind::cubin;
-  artifact.info.assembler = "ptxas 12.8";
+  artifact.info.assembler = "ptxas 12.8.93";
   artifact.code = machine_code(capability.number(), "Kernel", {8});
   return artifact;
 }

@@ -361,7 +361,7 @@ class MachineCodePackage : public PackageTest {
         if (ptx.extension() != ".ptx") continue;
         Artifact code = Artifact::unpack(read_file(ptx), ptx);
         code.info.kind = ArtifactKind::cubin;
-        code.info.assembler = "ptxas 12.2";
+        code.info.assembler = "ptxas 12.2.140";
         code.code = test::machine_code(87, kernel, {8});
         const fs::path cubin = fs::path(ptx).replace_extension(".cubin");
         write_file(cubin, code.pack());

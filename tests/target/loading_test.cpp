@@ -17,9 +17,13 @@ std::string why_ptx(const DeviceFacts& device, Capability target, PtxVersion ver
   return why;
 }
 
-std::string why_code(const DeviceFacts& device, Capability target) {
+// Of an assembler that no driver here is too old for.
+MachineCode code_of(Capability target) { return {target, {11, 8, 89}, 7}; }
+
+std::string why_code(const DeviceFacts& device, const MachineCode& code) {
   std::string why;
-  EXPECT_EQ(fit_machine_code(device, target, &why), Fit::no);
+  EXPECT_EQ(fit_machine_code(device, code, &why), Fit::no);
+  EXPECT_EQ(fit_machine_code(device, code), Fit::no);
   EXPECT_EQ(why.find('\n'), std::string::npos);
   return why;
 }
@@ -66,23 +70,42 @@ TEST(FitPtx, SuffixedTargets) {
 }
 
 TEST(FitMachineCode, ExactlyOrDesktopsOfTheSameMajor) {
-  EXPECT_EQ(fit_machine_code(orin, Capability::sm_87), Fit::exact_machine_code);
-  EXPECT_EQ(fit_machine_code(ada, Capability::sm_86), Fit::compatible_machine_code);
-  EXPECT_EQ(fit_machine_code(ada, Capability::sm_80), Fit::compatible_machine_code);
-  EXPECT_EQ(fit_machine_code(hopper, Capability::sm_90a), Fit::exact_machine_code);
-  EXPECT_EQ(fit_machine_code({Capability::sm_121, {13, 0}}, Capability::sm_120),
+  EXPECT_EQ(fit_machine_code(orin, code_of(Capability::sm_87)), Fit::exact_machine_code);
+  EXPECT_EQ(fit_machine_code(ada, code_of(Capability::sm_86)), Fit::compatible_machine_code);
+  EXPECT_EQ(fit_machine_code(ada, code_of(Capability::sm_80)), Fit::compatible_machine_code);
+  EXPECT_EQ(fit_machine_code(hopper, code_of(Capability::sm_90a)), Fit::exact_machine_code);
+  EXPECT_EQ(fit_machine_code({Capability::sm_121, {13, 0}}, code_of(Capability::sm_120)),
             Fit::compatible_machine_code);
-  EXPECT_EQ(why_code(orin, Capability::sm_80),
+  EXPECT_EQ(why_code(orin, code_of(Capability::sm_80)),
             "wanted capability 8.0 exactly for machine code of sm_80, as the device is an "
             "integrated chip, device has 8.7");
-  EXPECT_EQ(why_code(ada, Capability::sm_87),
+  EXPECT_EQ(why_code(ada, code_of(Capability::sm_87)),
             "wanted capability 8.7 exactly for machine code of sm_87, an integrated chip, device "
             "has 8.9");
-  EXPECT_EQ(why_code(ada, Capability::sm_90),
+  EXPECT_EQ(why_code(ada, code_of(Capability::sm_90)),
             "wanted capability 9.x, x at least 0, for machine code of sm_90, device has 8.9");
-  EXPECT_EQ(why_code({Capability::sm_80, {12, 0}}, Capability::sm_86),
+  EXPECT_EQ(why_code({Capability::sm_80, {12, 0}}, code_of(Capability::sm_86)),
             "wanted capability 8.x, x at least 6, for machine code of sm_86, device has 8.0");
-  EXPECT_EQ(fit_machine_code({Capability::sm_100, {13, 0}}, Capability::sm_90), Fit::no);
+  EXPECT_EQ(fit_machine_code({Capability::sm_100, {13, 0}}, code_of(Capability::sm_90)), Fit::no);
+}
+
+TEST(FitMachineCode, NeverOfANewerMajorThanTheDriver) {
+  EXPECT_EQ(fit_machine_code(orin, {Capability::sm_87, {12, 9, 86}, 7}), Fit::exact_machine_code);
+  EXPECT_EQ(fit_machine_code(orin, {Capability::sm_87, {11, 8, 89}, 7}), Fit::exact_machine_code);
+  EXPECT_EQ(why_code(orin, {Capability::sm_87, {13, 0, 88}, 8}),
+            "wanted a driver of CUDA 13.0 or later for machine code of ptxas 13.0.88, device has "
+            "driver 12.2: update the driver, or assemble with ptxas of CUDA 12");
+  EXPECT_EQ(fit_machine_code({Capability::sm_87, {13, 2}, true}, {Capability::sm_87, {13, 0, 88}}),
+            Fit::exact_machine_code);
+}
+
+TEST(FitMachineCode, TheElfHeaderIsBelievedBeforeTheName) {
+  EXPECT_EQ(why_code(orin, {Capability::sm_87, {12, 9, 86}, 8}),
+            "wanted ELF ABI 7 or lower for machine code of sm_87 on driver 12.2, the code has ABI "
+            "8");
+  const DeviceFacts blackwell{Capability::sm_120, {12, 8}};
+  EXPECT_EQ(fit_machine_code(blackwell, {Capability::sm_120, {12, 9, 86}, 8}),
+            Fit::exact_machine_code);
 }
 
 TEST(Fit, IsOrdered) {

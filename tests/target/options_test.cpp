@@ -59,6 +59,24 @@ TEST(CudaOptions, AllOfThem) {
   EXPECT_EQ(request.options, options);
 }
 
+TEST(CudaOptions, MachineCodeIsMadeWhereADriverIsNamed) {
+  EXPECT_FALSE(cuda("capability=sm_87").wants_machine_code());
+  EXPECT_FALSE(cuda("capability=sm_87,machine-code=auto").wants_machine_code());
+  EXPECT_TRUE(cuda("capability=sm_87,driver=12.6").wants_machine_code());
+  EXPECT_TRUE(cuda("capability=sm_87,driver=12.6,machine-code=auto").wants_machine_code());
+  EXPECT_TRUE(cuda("machine-code=yes,capability=sm_87,driver=12.6").wants_machine_code());
+  EXPECT_FALSE(cuda("capability=sm_87,driver=12.6,machine-code=no").wants_machine_code());
+  EXPECT_EQ(cuda("capability=sm_87,driver=12.6,machine-code=yes").machine_code,
+            MachineCodeOption::yes);
+  EXPECT_FALSE(cpu("").wants_machine_code());
+  // It decides what is made besides, not what PTX is: no part of the target.
+  EXPECT_EQ(cuda("capability=sm_87,driver=12.6,machine-code=no").target.canonical(),
+            cuda("capability=sm_87,driver=12.6,machine-code=yes").target.canonical());
+  expect_says(cuda_refused("capability=sm_87,machine-code=yes"), "wanted driver=... too");
+  expect_says(cuda_refused("capability=sm_87,machine-code=maybe"), "wanted auto, yes or no");
+  expect_says(cpu_refused("machine-code=yes"), "machine-code belongs to --device cuda");
+}
+
 TEST(CudaOptions, TheSeedsOwn) {
   const auto request = cuda("capability=sm_87,ptx-version=82");
   EXPECT_EQ(request.target.cuda().capability, Capability::sm_87);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "teeny/base/error.hpp"
+#include "teeny/target/loading.hpp"
 #include "teeny/target/options.hpp"
 
 namespace teeny {
@@ -30,6 +31,86 @@ bool says(const std::string& text, std::string_view part) {
 void expect_lists_all(const std::string& text) {
   for (const auto& info : known_capabilities()) {
     EXPECT_TRUE(says(text, info.capability.name())) << text;
+  }
+}
+
+// Every published version, ascending.
+std::vector<PtxVersion> published_versions() {
+  std::vector<PtxVersion> versions;
+  for (int number = 60; number <= 99; ++number) {
+    const PtxVersion version{number / 10, number % 10};
+    if (version.published()) versions.push_back(version);
+  }
+  return versions;
+}
+
+TEST(Pains, P01_EveryDriverTakesItsCeilingAndNothingAbove) {
+  for (int number = 1104; number <= 1301; number += number % 100 == 9 ? 91 : 1) {
+    const DriverVersion driver{number / 100, number % 100};
+    const PtxVersion ceiling = ptx_ceiling(driver).value();
+    for (const auto& chip : known_capabilities()) {
+      const DeviceFacts device{chip.capability, driver, chip.integrated};
+      for (const PtxVersion version : published_versions()) {
+        if (version < chip.ptx_floor) continue;
+        std::string why;
+        const Fit fit = fit_ptx(device, chip.capability, version, &why);
+        EXPECT_EQ(fit, version <= ceiling ? Fit::ptx : Fit::no)
+            << driver.name() << " " << chip.capability.name() << " " << version.name();
+        if (fit == Fit::ptx) continue;
+        // Both numbers: the version that was wanted, and the driver's own.
+        EXPECT_TRUE(says(why, "PTX " + version.name())) << why;
+        EXPECT_TRUE(says(why, "driver " + driver.name())) << why;
+        EXPECT_TRUE(says(why, "PTX " + ceiling.name())) << why;
+      }
+    }
+  }
+}
+
+TEST(Pains, P05_AnIntegratedChipTakesNoMachineCodeButItsOwn) {
+  int integrated = 0;
+  for (const auto& chip : known_capabilities()) {
+    if (!chip.integrated) continue;
+    ++integrated;
+    const DeviceFacts device{chip.capability, newest_driver(), true};
+    for (const auto& target : known_capabilities()) {
+      const MachineCode code{target.capability, {12, 9, 86}};
+      std::string why;
+      const bool exact = target.capability.number() == chip.capability.number();
+      EXPECT_EQ(fit_machine_code(device, code, &why), exact ? Fit::exact_machine_code : Fit::no)
+          << target.capability.name() << " on " << chip.capability.name();
+      if (exact) continue;
+      EXPECT_TRUE(says(why, target.capability.name())) << why;
+      // Code for the integrated chip is of no use to others either.
+      const DeviceFacts other{target.capability, newest_driver(), target.integrated};
+      EXPECT_EQ(fit_machine_code(other, {chip.capability, {12, 9, 86}}), Fit::no)
+          << chip.capability.name() << " on " << target.capability.name();
+    }
+  }
+  EXPECT_EQ(integrated, 3);
+  // The reports' own case: sm_80 code does not count on an Orin, PTX of compute_80 does.
+  const DeviceFacts orin{Capability::sm_87, {12, 6}, true};
+  EXPECT_EQ(fit_machine_code(orin, {Capability::sm_80, {12, 6, 85}}), Fit::no);
+  EXPECT_EQ(fit_ptx(orin, Capability::sm_80, {7, 0}), Fit::ptx);
+}
+
+TEST(Pains, P39_MachineCodeOfANewerMajorThanTheDriverIsRefused) {
+  for (const AssemblerInfo& row : known_assemblers()) {
+    for (const int minor : {0, 9}) {
+      const MachineCode code{Capability::sm_87, {row.major, minor, 1}};
+      for (const AssemblerInfo& other : known_assemblers()) {
+        for (const int driver_minor : {0, 4, 9}) {
+          const DeviceFacts device{Capability::sm_87, {other.major, driver_minor}, true};
+          std::string why;
+          EXPECT_EQ(fit_machine_code(device, code, &why),
+                    row.major <= other.major ? Fit::exact_machine_code : Fit::no)
+              << row.major << " on " << other.major;
+          if (row.major <= other.major) continue;
+          EXPECT_TRUE(says(why, code.assembler.name())) << why;
+          EXPECT_TRUE(says(why, "driver " + device.driver.name())) << why;
+          EXPECT_TRUE(says(why, "update the driver, or assemble")) << why;
+        }
+      }
+    }
   }
 }
 

@@ -34,7 +34,7 @@ TEST(Devices, WhatIsMissingComesFromTheBoard) {
   EXPECT_EQ(check_device_for_board({"cuda", ""}, orin).appended,
             (std::vector<std::string>{"capability=sm_87", "driver=12.2"}));
   EXPECT_EQ(check_device_for_board({"cuda", "driver=12.1,capability=80"}, orin).options,
-            "driver=12.1,capability=80");
+            "driver=12.1,capability=80,machine-code=no");
   EXPECT_EQ(check_device_for_board({"cpu", {}}, orin).options,
             "triple=aarch64-linux-gnu,cpu=cortex-a78ae");
   EXPECT_EQ(check_device_for_board({"cpu", "opt-level=3"}, orin).options,
@@ -47,6 +47,42 @@ TEST(Devices, WhatIsMissingComesFromTheBoard) {
     EXPECT_EQ(check_device_for_board({"cuda", {}}, board).options.find("ptx-version"),
               std::string::npos);
   }
+}
+
+TEST(Devices, MachineCodeThatCouldNotLoadIsNotMade) {
+  ::unsetenv("TEENYC_PTX_VERSION");
+  const Board orin = find_board("jetson-orin-nano");
+  // Not of another chip on an integrated one, nor of another major; PTX is what loads there.
+  EXPECT_EQ(check_device_for_board({"cuda", "capability=sm_80"}, orin).options,
+            "capability=sm_80,driver=12.2,machine-code=no");
+  EXPECT_EQ(
+      check_device_for_board({"cuda", "capability=sm_75"}, find_board("h200-server")).appended,
+      (std::vector<std::string>{"driver=13.0", "machine-code=no"}));
+  EXPECT_TRUE(check_device_for_board({"cuda", "capability=sm_80"}, find_board("rtx-desktop"))
+                  .request.wants_machine_code());
+  EXPECT_TRUE(check_device_for_board({"cuda", {}}, orin).request.wants_machine_code());
+  EXPECT_EQ(check_device_for_board({"cuda", "machine-code=yes"}, orin).options,
+            "machine-code=yes,capability=sm_87,driver=12.2");
+  EXPECT_FALSE(
+      check_device_for_board({"cuda", "machine-code=no"}, orin).request.wants_machine_code());
+  // Nor when it is asked for.
+  for (const char* options :
+       {"capability=sm_80,machine-code=yes", "machine-code=auto,capability=sm_80"}) {
+    const Error error = refused({"cuda", options}, orin);
+    EXPECT_EQ(error.exit_code(), 2);
+    EXPECT_NE(error.message().find("integrated"), std::string::npos) << error.message();
+  }
+}
+
+TEST(Devices, MachineCodeForANewerDriverThanTheBoardsIsAConflict) {
+  ::unsetenv("TEENYC_PTX_VERSION");
+  const Error error = refused({"cuda", "driver=13.0"}, find_board("jetson-orin-nano@6.2"));
+  EXPECT_EQ(error.exit_code(), 2);
+  EXPECT_NE(error.message().find("found driver=13.0"), std::string::npos) << error.message();
+  EXPECT_NO_THROW(static_cast<void>(
+      check_device_for_board({"cuda", "driver=13.0"}, find_board("jetson-orin-nano@7.2"))));
+  EXPECT_NO_THROW(static_cast<void>(check_device_for_board({"cuda", "driver=13.0,machine-code=no"},
+                                                           find_board("jetson-orin-nano@6.2"))));
 }
 
 TEST(Devices, ConflictsWithTheBoardAreUsageErrors) {

@@ -2,11 +2,13 @@
 
 #include "tool/boards/board_file.hpp"
 #include "tool/commands/devices.hpp"
+#include "tool/doctor/diagnosis.hpp"
 #include "tool/package/elf_check.hpp"
 #include "tool/package/kernels.hpp"
 
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
+#include "teeny/cache/assembler_client.hpp"
 #include "teeny/cache/cache.hpp"
 #include "teeny/cache/records.hpp"
 
@@ -39,7 +41,145 @@ std::string clash(const DeviceArgument& argument, const Board& board) {
   return "";
 }
 
+std::vector<CompileRequest> requests_of(const std::vector<std::string>& devices) {
+  std::vector<CompileRequest> requests;
+  for (const auto& device : devices) {
+    requests.push_back(parse_options(device, device == "cuda" ? "capability=sm_87" : "",
+                                     std::nullopt, CpuTarget{"aarch64-linux-gnu", "generic", {}}));
+  }
+  return requests;
+}
+
+Artifact ptx_of(Capability capability, PtxVersion version) {
+  Artifact artifact;
+  artifact.info.kind = ArtifactKind::ptx;
+  artifact.info.kernel = "Scale";
+  artifact.info.fingerprint = std::string(64, '1');
+  artifact.info.key = std::string(64, '2');
+  artifact.info.target = Target(capability, version).canonical();
+  artifact.info.capability = capability;
+  artifact.info.ptx_version = version;
+  artifact.code = ".version " + version.name() + "\n.target " + capability.name() + "\n";
+  return artifact;
+}
+
+Artifact code_of(Capability capability, AssemblerVersion assembler) {
+  Artifact artifact = ptx_of(capability, {7, 4});
+  artifact.info.kind = ArtifactKind::cubin;
+  artifact.info.key = std::string(64, '3');
+  artifact.info.assembler = assembler_name(assembler);
+  artifact.info.elf_abi = elf_abi(assembler, capability)->version;
+  artifact.info.registers = 24;
+  artifact.info.spill_bytes = 0;
+  artifact.code =
+      "\x7f"
+      "ELF";
+  return artifact;
+}
+
+/// A package for the default generation of jetson-orin-nano, whose program has one kernel.
+class PackageOfOne {
+ public:
+  [[nodiscard]] const fs::path& path() const { return directory_.path(); }
+  /// The artifact's path below the cache.
+  std::string add(const Artifact& artifact) const {
+    return Cache(cache()).publish(artifact).lexically_relative(cache()).generic_string();
+  }
+  /// With these artifacts in the program's record, as `options` asked for them.
+  [[nodiscard]] std::vector<Finding> check(const std::vector<std::string>& artifacts,
+                                           const std::string& options,
+                                           std::vector<std::string>* notices = nullptr) const {
+    ProgramRecords records("app");
+    records.add("5Scale", {"Scale", "Scale", std::string(64, '1'), artifacts});
+    records.write(cache());
+    std::vector<Finding> findings;
+    std::vector<std::string> told;
+    const auto kernels = list_kernels(path(), {"app"}, findings);
+    check_kernels_complete(path(), {"app"}, kernels, find_board("jetson-orin-nano"),
+                           {parse_options("cuda", options, std::nullopt, std::nullopt)}, findings,
+                           told);
+    if (notices != nullptr) *notices = told;
+    return findings;
+  }
+
+ private:
+  [[nodiscard]] fs::path cache() const { return path() / "cache"; }
+  TemporaryDirectory directory_{"package of one"};
+};
+
 }  // namespace
+
+// P02: minor versions are compatible in machine code, not in PTX: a package for a board has the
+// former, so that it runs where the driver's JIT is switched off.
+TEST(Pains, P02_APackageForABoardHoldsMachineCodeThatLoadsThere) {
+  const PackageOfOne package;
+  const auto ptx = package.add(ptx_of(Capability::sm_87, {7, 4}));
+  std::vector<std::string> notices;
+  auto findings = package.check({ptx}, "capability=sm_87,driver=12.2", &notices);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].exit_code, finding_code::incomplete);
+  EXPECT_NE(findings[0].text.find("wanted machine code that jetson-orin-nano@6.0 loads"),
+            std::string::npos)
+      << findings[0].text;
+  EXPECT_NE(findings[0].text.find("found PTX alone"), std::string::npos) << findings[0].text;
+  const auto code = package.add(code_of(Capability::sm_87, {12, 9, 86}));
+  EXPECT_TRUE(package.check({ptx, code}, "capability=sm_87,driver=12.2").empty());
+  EXPECT_TRUE(notices.empty());
+  // Only where the user says so, and then the time that it costs is told.
+  EXPECT_TRUE(
+      package.check({ptx}, "capability=sm_87,driver=12.2,machine-code=no", &notices).empty());
+  ASSERT_EQ(notices.size(), 1U);
+  EXPECT_NE(notices[0].find("compiles at every start"), std::string::npos) << notices[0];
+}
+
+// P03: a package says of each kernel what it is for, and one that the board could use neither form
+// of is refused.
+TEST(Pains, P03_AKernelInNoUsableFormIsRefusedAndTheFormsAreListed) {
+  const PackageOfOne package;
+  const auto ptx = package.add(ptx_of(Capability::sm_87, {8, 5}));         // above the driver's 8.2
+  const auto code = package.add(code_of(Capability::sm_87, {13, 0, 88}));  // newer than the driver
+  const auto findings = package.check({ptx, code}, "capability=sm_87,driver=12.2");
+  std::string text;
+  for (const auto& finding : findings) text += finding.text + "\n";
+  EXPECT_NE(text.find("wanted a driver that loads PTX 8.5"), std::string::npos) << text;
+  EXPECT_NE(text.find("machine code of ptxas 13.0.88"), std::string::npos) << text;
+  EXPECT_NE(text.find("driver 12.2"), std::string::npos) << text;
+  Manifest manifest;
+  std::vector<Finding> none;
+  manifest.kernels = list_kernels(package.path(), {"app"}, none);
+  const std::string json = manifest.to_json();
+  for (const char* part :
+       {"\"sm\": \"sm_87\"", "\"ptx\": \"8.5\"", "\"kind\": \"ptx\"", "\"kind\": \"cubin\"",
+        "\"assembler\": \"ptxas 13.0.88\"", "\"elf_abi\": 8", "\"registers\": 24"}) {
+    EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
+  }
+}
+
+// P04: which assembler there is and what it takes is shown, and one that is too old is an error
+// before anything is compiled.
+TEST(Pains, P04_AnAssemblerThatIsTooOldIsToldBeforeAnythingIsCompiled) {
+  const FoundAssemblers found{{{"/usr/local/cuda/bin/ptxas", {11, 8, 89}}}, {}};
+  const CudaTarget target = check_device_for_board({"cuda", "capability=sm_87,ptx-version=84"},
+                                                   find_board("jetson-orin-nano@6.2"))
+                                .request.target.cuda();
+  try {
+    static_cast<void>(
+        require_assembler(found, *target.driver, target.capability, target.ptx_version));
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), 1);
+    EXPECT_NE(error.message().find("wanted ptxas of CUDA 12"), std::string::npos);
+    EXPECT_NE(error.message().find("reads PTX 8.4"), std::string::npos) << error.message();
+    EXPECT_NE(error.message().find("up to PTX 7.8"), std::string::npos) << error.message();
+    EXPECT_NE(error.next().find("install-toolchain"), std::string::npos);
+  }
+  Diagnosis diagnosis;
+  diagnose_assemblers(found, {find_board("jetson-orin-nano")}, diagnosis);
+  const std::string text = as_text(diagnosis);
+  for (const char* part : {"/usr/local/cuda/bin/ptxas", "11.8.89", "7.8", "11.0 and later"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+}
 
 // P08: every mismatch is one line that says what was wanted and what the board has.
 TEST(Pains, P08_EveryMismatchIsOneLineWithBothSides) {
@@ -67,8 +207,10 @@ TEST(Pains, P37_APackageWithoutItsKernelsIsRefused) {
   const TemporaryDirectory package("package");
   const auto findings_of = [&](const std::vector<std::string>& devices) {
     std::vector<Finding> findings;
+    std::vector<std::string> notices;
     const auto kernels = list_kernels(package.path(), {"app"}, findings);
-    check_kernels_complete(package.path(), {"app"}, kernels, orin, devices, findings);
+    check_kernels_complete(package.path(), {"app"}, kernels, orin, requests_of(devices), findings,
+                           notices);
     std::string text;
     for (const auto& finding : findings) {
       EXPECT_EQ(finding.exit_code, finding_code::incomplete) << finding.text;
@@ -78,15 +220,7 @@ TEST(Pains, P37_APackageWithoutItsKernelsIsRefused) {
   };
   const fs::path directory = package.path() / "cache";
   EXPECT_NE(findings_of({"cuda"}).find("cache is empty"), std::string::npos);
-  Artifact artifact;
-  artifact.info.kind = ArtifactKind::ptx;
-  artifact.info.kernel = "Scale";
-  artifact.info.fingerprint = std::string(64, '1');
-  artifact.info.key = std::string(64, '2');
-  artifact.info.target = Target(Capability::sm_87, PtxVersion{8, 2}).canonical();
-  artifact.info.capability = Capability::sm_87;
-  artifact.info.ptx_version = PtxVersion{8, 2};
-  artifact.code = ".version 8.2\n.target sm_87\n";
+  const Artifact artifact = ptx_of(Capability::sm_87, {8, 2});
   const fs::path file = Cache(directory).publish(artifact);
   EXPECT_NE(findings_of({"cuda"}).find("no record"), std::string::npos);
   ProgramRecords records("app");

@@ -23,16 +23,18 @@ struct ArtifactInfo {
   std::string key;          ///< 64 digits: `artifact_key`
   std::string target;       ///< Target::canonical(), with the PTX version that was taken
   std::string compiler;     ///< teenyc's identity
-  std::string assembler;    ///< name and version; empty for PTX and CPU code
+  std::string assembler;    ///< of machine code: `assembler_name`; empty for PTX and CPU code
   std::optional<Capability> capability = {};   ///< CUDA
   std::optional<PtxVersion> ptx_version = {};  ///< CUDA
   std::vector<std::string> parameters;         ///< IR types in order: "ptr<const f32>", "i32"
   int launch_abi = 0;
-  int threads = 0;                  ///< of a block (CUDA); 1 for the CPU
-  std::uint64_t shared_bytes = 0;   ///< dynamic shared memory of a launch (CUDA)
-  std::uint64_t scratch_bytes = 0;  ///< scratch of one program (CPU)
-  int registers = -1;               ///< -1: unknown
-  int spill_bytes = -1;             ///< -1: unknown
+  int threads = 0;                        ///< of a block (CUDA); 1 for the CPU
+  std::uint64_t shared_bytes = 0;         ///< dynamic shared memory of a launch (CUDA)
+  std::uint64_t static_shared_bytes = 0;  ///< what the code has besides (machine code)
+  std::uint64_t scratch_bytes = 0;        ///< scratch of one program (CPU)
+  std::optional<int> elf_abi = {};        ///< ABI version of machine code's ELF header
+  int registers = -1;                     ///< of a thread (machine code); -1: unknown
+  int spill_bytes = -1;   ///< that a thread stores and loads for want of registers; -1: unknown
   double compile_ms = 0;  ///< of this compilation; never part of the bytes (left 0 in files)
 };
 
@@ -42,8 +44,8 @@ struct ArtifactInfo {
                                        std::string_view compiler_identity,
                                        std::string_view assembler);
 
-/// What the artifact can run on, in words: "sm_87 and later", "sm_90a only", "aarch64-linux-gnu
-/// cortex-a78ae".
+/// What the artifact can run on, in words: "sm_87 and later" (PTX), "sm_87 only" (machine code of
+/// an integrated chip), "sm_80, sm_86, sm_89" (of others), "aarch64-linux-gnu cortex-a78ae".
 [[nodiscard]] std::string runs_on(const ArtifactInfo& info);
 
 /// The code of a kernel with its description.

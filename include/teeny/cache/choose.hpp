@@ -10,6 +10,11 @@
 
 namespace teeny {
 
+/// Whether PTX or machine code fits a CUDA device, by what its description says; `no` too for code
+/// of another kind, and for a description that lacks what the rule needs. `why` receives one line.
+[[nodiscard]] Fit fit_cuda(const ArtifactInfo& info, const DeviceFacts& device,
+                           std::string* why = nullptr);
+
 /// The best of `candidates` for a CUDA device: exact machine code, then compatible machine code
 /// (never on an integrated device), then PTX of the highest capability and version that loads. All
 /// candidates are read and verified: a damaged one is Error(input). When none fits: Error(input),

@@ -7,6 +7,7 @@
 
 #include "teeny/cache/artifact.hpp"
 #include "teeny/ir/kernel.hpp"
+#include "teeny/target/assembler.hpp"
 
 namespace teeny {
 
@@ -28,10 +29,17 @@ class CompilerPool {
   ~CompilerPool();
   [[nodiscard]] Artifact compile(const ir::Kernel& kernel, const std::string& fingerprint,
                                  const Target& target);
+  /// Machine code for a kernel's PTX by the assembler `program`, which is of that version; `key` is
+  /// left to the caller. An assembler that fails, hangs past TEENYC_TIMEOUT or writes what is no
+  /// machine code is Error(input), with the file that keeps the PTX.
+  [[nodiscard]] Artifact assemble(const Artifact& ptx, const std::filesystem::path& program,
+                                  AssemblerVersion version);
   [[nodiscard]] const CompilerLocation& location() const noexcept { return location_; }
 
  private:
   struct State;
+  struct Job;
+  [[nodiscard]] Artifact exchange(const Job& job);
   CompilerLocation location_;
   std::unique_ptr<State> state_;
 };

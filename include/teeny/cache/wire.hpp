@@ -1,13 +1,16 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "teeny/base/error.hpp"
 #include "teeny/cache/artifact.hpp"
+#include "teeny/target/assembler.hpp"
 
 // How a program and teenyc talk over a pipe: frames of a u32 header length, a u64 body length (both
 // little-endian), the header (JSON), the body (raw bytes). The first frame each way is a hello;
@@ -15,7 +18,7 @@
 
 namespace teeny {
 
-inline constexpr int protocol_version = 1;
+inline constexpr int protocol_version = 2;
 
 inline constexpr std::size_t frame_prefix_bytes = 12;
 inline constexpr std::uint32_t max_frame_header = 1U << 20;
@@ -64,6 +67,20 @@ struct Hello {
 [[nodiscard]] std::string compile_request_header(std::string_view target);
 /// The target; ProtocolError for a header that is no such request.
 [[nodiscard]] std::string parse_compile_request(std::string_view header);
+
+/// Request "assemble": the body is the PTX that `ptx` describes.
+struct AssembleRequest {
+  ArtifactInfo ptx;
+  std::filesystem::path assembler;  ///< the program
+  AssemblerVersion version;         ///< that it is known to have
+  std::chrono::milliseconds limit;  ///< for its run
+};
+[[nodiscard]] std::string assemble_request_header(const AssembleRequest& request);
+/// Error(input) for a header that is no such request.
+[[nodiscard]] AssembleRequest parse_assemble_request(std::string_view header);
+
+/// "compile" or "assemble"; Error(input) for a header that is no request.
+[[nodiscard]] std::string request_name(std::string_view header);
 
 /// A reply's header: with this information the body is the code; with an error it is empty.
 [[nodiscard]] std::string reply_header(const ArtifactInfo& info);

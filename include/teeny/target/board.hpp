@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "teeny/target/loading.hpp"
 #include "teeny/target/target.hpp"
 
 namespace teeny {
@@ -40,6 +41,10 @@ struct Board {
   [[nodiscard]] const BoardGeneration& chosen() const { return generations.at(generation); }
   [[nodiscard]] std::string full_name() const { return name + "@" + chosen().name; }
 };
+
+/// What the board's CUDA device and the driver of its chosen generation say of themselves; nullopt
+/// without a CUDA device.
+[[nodiscard]] std::optional<DeviceFacts> device_facts(const Board& board);
 
 /// Whether an artifact compiled for `target` could ever load on `board` (tables of what loads
 /// where): nullopt when it can; else one line "wanted X, board has Y".

@@ -25,5 +25,7 @@ void add_aot(CLI::App& app, Session& session);
 void add_package(CLI::App& app, Session& session);
 void add_deploy(CLI::App& app, Session& session);
 void add_boards(CLI::App& app, Session& session);
+void add_doctor(CLI::App& app, Session& session);
+void add_install_toolchain(CLI::App& app, Session& session);
 
 }  // namespace teeny::tool

@@ -86,6 +86,40 @@ std::string what_it_takes(const Board& board) {
   return text + "--device cpu for " + board.triple;
 }
 
+std::string without_option(const std::string& options, const std::string& key) {
+  std::vector<std::string> kept;
+  for (const auto& item : split(options, ',')) {
+    if (item.compare(0, key.size() + 1, key + "=") != 0) kept.push_back(item);
+  }
+  return join(kept, ",");
+}
+
+// Machine code is for the board's chip and driver or of no use.
+void settle_machine_code(BoardRequest& result, const Board& board) {
+  const auto facts = device_facts(board);
+  if (!facts) return;
+  const CompileRequest& request = result.request;
+  const auto clash = [&](const std::string& why) {
+    return Error(ErrorKind::usage, "--device cuda --options " + result.options + ": " + why,
+                 "with machine-code=no, " + board.full_name() +
+                     "'s driver compiles PTX at every start; or name another --target");
+  };
+  std::string why;
+  const CudaTarget& target = request.target.cuda();
+  if (fit_capability(*facts, target.capability, &why) == Fit::no) {
+    if (!has_option(result.options, "machine-code")) {
+      append(result, "machine-code=no");
+    } else if (request.machine_code != MachineCodeOption::no) {
+      throw clash(why);
+    }
+    return;
+  }
+  if (request.wants_machine_code() && target.driver->major > facts->driver.major) {
+    throw clash("wanted machine code for a driver of CUDA " + std::to_string(facts->driver.major) +
+                ", that of board " + board.full_name() + ", found driver=" + target.driver->name());
+  }
+}
+
 }  // namespace
 
 CompileRequest check_device(const DeviceArgument& argument) {
@@ -99,17 +133,18 @@ CompileRequest check_device(const DeviceArgument& argument) {
 
 BoardRequest check_device_for_board(const DeviceArgument& argument, const Board& board) {
   BoardRequest result{
-      {Target(Capability::sm_75), {}, {}, {}, {}}, argument.options.value_or(""), {}};
+      {Target(Capability::sm_75), {}, {}, {}, {}, {}}, argument.options.value_or(""), {}};
   const auto missing = [&result](std::string_view key) { return !has_option(result.options, key); };
-  const auto parsed = [&] {
-    return parse_options(argument.device, result.options, environment_ptx_version(),
+  const auto parse = [&](const std::string& options) {
+    return parse_options(argument.device, options, environment_ptx_version(),
                          CpuTarget{board.triple, board.cpu, {}, 2});
   };
   if (argument.device == "cuda" && board.capability && missing("capability")) {
     append(result, "capability=" + board.capability->name());
   }
-  // First without the board's driver: what clashes with the board is then said of the board.
-  result.request = parsed();
+  // First without the board's driver: what clashes with the board is then said of the board. (And
+  // without machine-code, which may want that driver.)
+  result.request = parse(without_option(result.options, "machine-code"));
   if (const auto clash = conflict(board, result.request.target)) {
     throw Error(ErrorKind::usage,
                 "--device " + argument.device + " --options " + result.options + ": " + *clash,
@@ -123,7 +158,11 @@ BoardRequest check_device_for_board(const DeviceArgument& argument, const Board&
     if (missing("triple")) append(result, "triple=" + board.triple);
     append(result, "cpu=" + board.cpu);
   }
-  result.request = parsed();
+  result.request = parse(result.options);
+  if (argument.device == "cuda") {
+    settle_machine_code(result, board);
+    result.request = parse(result.options);
+  }
   return result;
 }
 

@@ -39,6 +39,8 @@ class DeviceFlags {
 
 /// The same for a board: what is missing is taken from the board and appended (capability and
 /// driver; triple and cpu; never ptx-version), and a conflict with the board is Error(usage).
+/// Where no machine code of the capability asked for could load on the board, machine-code=no is
+/// appended.
 struct BoardRequest {
   CompileRequest request;             ///< of the completed options
   std::string options;                ///< the user's bytes with what was appended

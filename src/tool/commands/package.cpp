@@ -23,6 +23,7 @@
 #include "teeny/base/log.hpp"
 #include "teeny/base/process.hpp"
 #include "teeny/base/text.hpp"
+#include "teeny/cache/assembler_client.hpp"
 #include "teeny/target/board_json.hpp"
 
 namespace fs = std::filesystem;
@@ -149,10 +150,37 @@ void copy_data(const PackageOptions& options, const fs::path& package) {
   }
 }
 
-std::vector<std::pair<std::string, std::string>> tools_of(const BuildTree& tree) {
-  return {{"teeny", TEENY_VERSION},
-          {"teenyc", std::string(trim(read_file(teenyc_path().string() + ".identity")))},
-          {"cxx", tree.codemodel().compiler}};
+std::vector<std::pair<std::string, std::string>> tools_of(
+    const BuildTree& tree, const std::vector<PackagedKernel>& kernels) {
+  std::set<std::string> assemblers;
+  for (const auto& kernel : kernels) {
+    if (const auto version = parse_assembler(kernel.info.assembler)) {
+      assemblers.insert(version->name());
+    }
+  }
+  std::vector<std::pair<std::string, std::string>> tools = {
+      {"teeny", TEENY_VERSION},
+      {"teenyc", std::string(trim(read_file(teenyc_path().string() + ".identity")))},
+      {"cxx", tree.codemodel().compiler}};
+  if (!assemblers.empty())
+    tools.emplace_back("ptxas", join({assemblers.begin(), assemblers.end()}, ", "));
+  return tools;
+}
+
+// Which assemblers there are is found out before anything is built. The programs that compile the
+// kernels look for them in the same places.
+void check_assemblers(const Plan& plan) {
+  std::optional<FoundAssemblers> found;
+  for (const auto& request : plan.requests) {
+    if (!request.request.wants_machine_code()) continue;
+    if (!found) found = find_assemblers(teenyc_path());
+    const CudaTarget& target = request.request.target.cuda();
+    const Assembler assembler =
+        require_assembler(*found, *target.driver, target.capability, target.ptx_version);
+    log(LogLevel::notice, "machine code of " + target.capability.name() + " for driver " +
+                              target.driver->name() + ": " + assembler_name(assembler.version) +
+                              " (" + assembler.program.string() + ")");
+  }
 }
 
 void describe_elf(const fs::path& package, const std::vector<std::string>& programs,
@@ -171,7 +199,8 @@ void print_summary(const Manifest& manifest, const fs::path& destination,
                    const std::string& id) {
   std::uint64_t total = manifest_size;
   for (const auto& file : manifest.files) total += file.size;
-  std::vector<std::vector<std::string>> rows = {{"KERNEL", "RUNS ON", "FORM", "SIZE", "TIME"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"KERNEL", "RUNS ON", "FORM", "REGISTERS", "SPILLS", "SHARED", "SIZE", "TIME"}};
   rows.insert(rows.end(), table.begin(), table.end());
   std::cout << aligned(rows);
   for (const auto& elf : manifest.elf_needs) {
@@ -187,6 +216,7 @@ void print_summary(const Manifest& manifest, const fs::path& destination,
 int run_package(const PackageOptions& options) {
   const Plan plan = make_plan(options);
   static_cast<void>(teenyc_path());
+  check_assemblers(plan);
   const fs::path root = find_project_root(fs::current_path());
   BuildTree cross(root, plan.board, options.selection);
   cross.configure();
@@ -224,20 +254,22 @@ int run_package(const PackageOptions& options) {
   staging.normalise();
 
   std::vector<Finding> findings;
-  std::vector<std::string> devices;
+  std::vector<CompileRequest> requests;
+  for (const auto& request : plan.requests) requests.push_back(request.request);
   for (const auto& device : plan.devices) {
-    devices.push_back(device.device);
     manifest.devices.emplace_back(device.device, device.options.value_or(""));
   }
   manifest.name = name;
   manifest.board = plan.board.full_name();
   manifest.triple = plan.board.triple;
-  manifest.tools = tools_of(cross);
   manifest.kernels = list_kernels(package, manifest.programs, findings);
-  check_kernels_complete(package, manifest.programs, manifest.kernels, plan.board, devices,
-                         findings);
+  manifest.tools = tools_of(cross, manifest.kernels);
+  std::vector<std::string> notices;
+  check_kernels_complete(package, manifest.programs, manifest.kernels, plan.board, requests,
+                         findings, notices);
   describe_elf(package, manifest.programs, plan.board, manifest, findings);
   throw_findings(findings, "the package would not run on " + plan.board.full_name() + ":");
+  for (const auto& notice : notices) log(LogLevel::notice, notice);
   manifest.files = list_files(package);
   const std::string json = manifest.to_json();
   write_file(package / Manifest::path, json);
@@ -267,6 +299,8 @@ void add_package(CLI::App& app, Session& session) {
   command->footer(
       "What --options leaves out and the board knows (capability, driver, triple, cpu; never "
       "ptx-version) is added and printed.\n"
+      "CUDA kernels are packaged as PTX and as machine code that fits the board's driver; "
+      "machine-code=no leaves\nthe latter to the driver, at every start.\n"
       "Example:\n  teeny package --target jetson-orin-nano --example image_filter --device cuda "
       "\\\n"
       "      --options \"capability=sm_87,ptx-version=82\" --device cpu");

@@ -6,8 +6,8 @@
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
 #include "teeny/cache/cache.hpp"
+#include "teeny/cache/choose.hpp"
 #include "teeny/cache/records.hpp"
-#include "teeny/target/loading.hpp"
 
 namespace fs = std::filesystem;
 
@@ -26,19 +26,25 @@ std::string misfit(const ArtifactInfo& info, const Board& board) {
     const auto clash = conflict(board, Target::parse_canonical(info.target));
     return clash.value_or("");
   }
-  if (!board.capability || !board.chosen().driver || !info.capability) {
-    return "board " + board.full_name() + " has no CUDA device";
-  }
-  const DeviceFacts facts{*board.capability, *board.chosen().driver, board.integrated};
+  const auto facts = device_facts(board);
+  if (!facts) return "board " + board.full_name() + " has no CUDA device";
   std::string why;
-  const Fit fit = info.kind == ArtifactKind::ptx
-                      ? fit_ptx(facts, *info.capability, info.ptx_version.value(), &why)
-                      : fit_machine_code(facts, *info.capability, &why);
-  return fit == Fit::no ? why : "";
+  return fit_cuda(info, *facts, &why) == Fit::no ? why : "";
 }
 
 std::string device_of(const ArtifactInfo& info) {
   return info.kind == ArtifactKind::shared_object ? "cpu" : "cuda";
+}
+
+// The devices that were asked for, each once.
+std::vector<std::string> devices_of(const std::vector<CompileRequest>& requests) {
+  std::vector<std::string> devices;
+  for (const auto& request : requests) {
+    if (std::find(devices.begin(), devices.end(), request.device) == devices.end()) {
+      devices.push_back(request.device);
+    }
+  }
+  return devices;
 }
 
 }  // namespace
@@ -85,8 +91,8 @@ std::vector<PackagedKernel> list_kernels(const fs::path& package,
 
 void check_kernels_complete(const fs::path& package, const std::vector<std::string>& programs,
                             const std::vector<PackagedKernel>& kernels, const Board& board,
-                            const std::vector<std::string>& devices,
-                            std::vector<Finding>& findings) {
+                            const std::vector<CompileRequest>& requests,
+                            std::vector<Finding>& findings, std::vector<std::string>& notices) {
   const auto add = [&findings](int code, const std::string& text, const std::string& next) {
     findings.push_back({code, text, next});
   };
@@ -102,6 +108,10 @@ void check_kernels_complete(const fs::path& package, const std::vector<std::stri
         "let main hand its arguments to teeny::Program or teeny::run, and launch a kernel");
     return;
   }
+  const auto facts = device_facts(board);
+  const bool machine_code =
+      std::any_of(requests.begin(), requests.end(),
+                  [](const CompileRequest& request) { return request.wants_machine_code(); });
   for (const auto& program : programs) {
     const auto records = ProgramRecords::read(package / "cache", program);
     if (!records) {
@@ -110,24 +120,39 @@ void check_kernels_complete(const fs::path& package, const std::vector<std::stri
       continue;
     }
     for (const auto& [key, record] : records->kernels()) {
+      std::vector<const ArtifactInfo*> infos;
+      Fit best = Fit::no;
       for (const auto& artifact : record.artifacts) {
-        if (by_artifact.count("cache/" + artifact) == 0) {
+        const auto kernel = by_artifact.find("cache/" + artifact);
+        if (kernel == by_artifact.end()) {
           add(finding_code::incomplete,
               program + ": " + record.readable + ": cache/" + artifact + " is missing",
               "make the package again");
+          continue;
         }
+        infos.push_back(&kernel->second->info);
+        if (facts) best = std::max(best, fit_cuda(*infos.back(), *facts));
       }
-      for (const auto& device : devices) {
-        const bool there = std::any_of(
-            record.artifacts.begin(), record.artifacts.end(), [&](const std::string& artifact) {
-              const auto kernel = by_artifact.find("cache/" + artifact);
-              return kernel != by_artifact.end() && device_of(kernel->second->info) == device;
-            });
+      for (const auto& device : devices_of(requests)) {
+        const bool there =
+            std::any_of(infos.begin(), infos.end(),
+                        [&device](const ArtifactInfo* info) { return device_of(*info) == device; });
         if (!there) {
           add(finding_code::incomplete,
               program + ": " + record.readable + " is not there for device " + device,
               "make the package again");
         }
+      }
+      if (best != Fit::ptx) continue;
+      if (machine_code) {
+        add(finding_code::incomplete,
+            program + ": " + record.readable + ": wanted machine code that " + board.full_name() +
+                " loads, found PTX alone",
+            "make the package again; machine-code=no leaves it to the board's driver");
+      } else {
+        notices.push_back(program + ": " + record.readable + ": PTX alone, which the driver of " +
+                          board.full_name() +
+                          " compiles at every start (tens to hundreds of ms a kernel)");
       }
     }
   }

@@ -19,11 +19,13 @@ namespace teeny::tool {
                                                        std::vector<Finding>& findings);
 
 /// Whether every kernel that a program's record names is there for every device asked for, in a
-/// form that loads on the board; an empty cache and a program without a record are findings too.
+/// form that loads on the board: machine code that does, where `requests` want any. An empty cache
+/// and a program without a record are findings too. A kernel that the board's driver has to compile
+/// is given a line in `notices`.
 void check_kernels_complete(const std::filesystem::path& package,
                             const std::vector<std::string>& programs,
                             const std::vector<PackagedKernel>& kernels, const Board& board,
-                            const std::vector<std::string>& devices,
-                            std::vector<Finding>& findings);
+                            const std::vector<CompileRequest>& requests,
+                            std::vector<Finding>& findings, std::vector<std::string>& notices);
 
 }  // namespace teeny::tool

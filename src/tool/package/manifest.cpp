@@ -43,10 +43,11 @@ json kernel_json(const PackagedKernel& kernel) {
   if (info.capability) entry["sm"] = info.capability->name();
   if (info.ptx_version) entry["ptx"] = info.ptx_version->name();
   if (!info.assembler.empty()) entry["assembler"] = info.assembler;
+  if (info.elf_abi) entry["elf_abi"] = *info.elf_abi;
   if (info.registers >= 0) entry["registers"] = info.registers;
   if (info.spill_bytes >= 0) entry["spill_bytes"] = info.spill_bytes;
   if (info.capability) {
-    entry["shared_bytes"] = info.shared_bytes;
+    entry["shared_bytes"] = info.shared_bytes + info.static_shared_bytes;
   } else {
     entry["scratch_bytes"] = info.scratch_bytes;
   }
