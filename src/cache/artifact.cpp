@@ -210,6 +210,19 @@ std::string runs_on(const ArtifactInfo& info) {
   return name + " and later";
 }
 
+std::string form_of(const ArtifactInfo& info) {
+  switch (info.kind) {
+    case ArtifactKind::ptx:
+      return "PTX " + (info.ptx_version ? info.ptx_version->name() : "?") + " for " + runs_on(info);
+    case ArtifactKind::cubin:
+      return "machine code of " + (info.capability ? info.capability->name() : "?") +
+             (info.assembler.empty() ? "" : " by " + info.assembler);
+    case ArtifactKind::shared_object:
+      return "CPU code for " + runs_on(info);
+  }
+  return {};
+}
+
 std::string Artifact::pack() const {
   ArtifactInfo described = info;
   described.compile_ms = 0;  // a time would make every file another one

@@ -70,19 +70,6 @@ std::string describe(const DeviceFacts& device) {
 
 std::string describe(const CpuTarget& host) { return "a CPU " + host.triple + " " + host.cpu; }
 
-std::string describe(const ArtifactInfo& info) {
-  switch (info.kind) {
-    case ArtifactKind::ptx:
-      return "PTX " + (info.ptx_version ? info.ptx_version->name() : "?") + " for " + runs_on(info);
-    case ArtifactKind::cubin:
-      return "machine code for " + runs_on(info) +
-             (info.assembler.empty() ? "" : " by " + info.assembler);
-    case ArtifactKind::shared_object:
-      return "CPU code for " + runs_on(info);
-  }
-  return {};
-}
-
 Error miss(std::string_view kernel, const std::string& wanted, const std::string& where,
            const std::vector<std::string>& found, const std::string& device_options) {
   std::string text =
@@ -108,7 +95,7 @@ Artifact choose(std::string_view kernel, const std::vector<fs::path>& candidates
     std::string why;
     const auto rank = judge(artifact.info, &why);
     if (!rank) {
-      found.push_back(path.filename().string() + " (" + describe(artifact.info) + "): " + why);
+      found.push_back(path.filename().string() + " (" + form_of(artifact.info) + "): " + why);
     } else if (!best || *rank > best->first) {
       best.emplace(*rank, std::move(artifact));
     }

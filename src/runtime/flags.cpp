@@ -1,6 +1,7 @@
 #include "flags.hpp"
 
 #include <string_view>
+#include <utility>
 
 #include "teeny/base/error.hpp"
 
@@ -62,8 +63,23 @@ void check_together(const Flags& flags) {
     throw usage(
         "--on: wanted a run of the program, found --device, which only compiles its kernels");
   }
-  if (flags.list && ahead) {
-    throw usage("--list: wanted it alone, found --device too");
+  if (flags.board && !flags.check) {
+    throw usage("--board: wanted --check, which compares with that board, found none");
+  }
+  // Each of these does its work and stops.
+  const std::pair<const char*, bool> alone[] = {
+      {"--list", flags.list}, {"--check", flags.check}, {"--inspect", flags.inspect.has_value()}};
+  for (const auto& [flag, given] : alone) {
+    if (!given) continue;
+    for (const auto& [other, also] : alone) {
+      if (also && flag != other) {
+        throw usage(std::string(flag) + ": wanted it alone, found " + other + " too");
+      }
+    }
+    if (ahead || flags.on) {
+      throw usage(std::string(flag) + ": wanted it alone, found " + (ahead ? "--device" : "--on") +
+                  " too");
+    }
   }
 }
 
@@ -88,6 +104,12 @@ Flags take_flags(const std::vector<std::string>& words) {
       set_once(flags.cache_directory, "--cache-dir", std::move(*directory));
     } else if (auto on = reader.value_of("--on")) {
       set_once(flags.on, "--on", std::move(*on));
+    } else if (auto board = reader.value_of("--board")) {
+      set_once(flags.board, "--board", std::move(*board));
+    } else if (auto kernel = reader.value_of("--inspect")) {
+      set_once(flags.inspect, "--inspect", std::move(*kernel));
+    } else if (reader.is("--check")) {
+      flags.check = true;
     } else if (reader.is("--force")) {
       flags.force = true;
     } else if (reader.is("--list")) {
@@ -116,6 +138,11 @@ std::string flags_help() {
   --force                   with --device: compile again what is there already
   --cache-dir DIR           where compiled kernels are kept, instead of the default
   --list                    print name, fingerprint and type of each kernel, and stop
+  --inspect KERNEL          print all that is known of a kernel (by name, type or record key): its IR,
+                            its code, what it needs, where it would load; and stop
+  --check [--board FILE]    verify that every kernel is there, whole, compiled from what this program
+                            traces, and fits this machine's devices, or the board that FILE describes
+                            (teeny boards NAME --json); run nothing, and stop
   --on cpu|cuda|cuda:N      run on that device (else TEENY_DEVICE, else the best there is)
   --                        the rest belongs to the program
 for example:

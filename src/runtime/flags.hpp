@@ -17,8 +17,11 @@ struct Flags {
   std::vector<DeviceFlag> devices;
   std::optional<std::string> cache_directory;
   std::optional<std::string> on;
+  std::optional<std::string> board;    ///< of --check
+  std::optional<std::string> inspect;  ///< a kernel
   bool force = false;
   bool list = false;
+  bool check = false;
   bool help = false;
   std::vector<std::string> rest;
 };

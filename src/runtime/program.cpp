@@ -5,8 +5,10 @@
 #include <exception>
 
 #include "ahead.hpp"
+#include "check.hpp"
 #include "context.hpp"
 #include "flags.hpp"
+#include "inspect.hpp"
 #include "report.hpp"
 
 #include "teeny/base/log.hpp"
@@ -60,6 +62,8 @@ void act(const detail::Flags& flags) {
   const auto requests = detail::read_requests(flags.devices);
   if (flags.cache_directory) detail::set_cache_directory(*flags.cache_directory);
   if (flags.list) leave(detail::list_kernels());
+  if (flags.inspect) leave(detail::inspect_kernel(*flags.inspect));
+  if (flags.check) leave(detail::check_program(flags.board));
   if (!requests.empty()) {
     leave(detail::compile_ahead(requests, detail::cache_directory(), flags.force));
   }

@@ -73,12 +73,14 @@ FoundCode find_or_compile(const ir::Kernel& kernel, const std::string& fingerpri
   return {std::move(*artifact), std::move(path)};
 }
 
-void check_callable(const KernelInstance& instance, const FoundCode& code) {
-  const ArtifactInfo& info = code.artifact.info;
+}  // namespace
+
+void check_callable(const KernelInstance& instance, const ArtifactInfo& info,
+                    const fs::path& path) {
   if (info.launch_abi != ir::launch_abi) {
     throw Error(ErrorKind::input,
-                code.path.string() + ": wanted code of launch ABI " +
-                    std::to_string(ir::launch_abi) + ", found " + std::to_string(info.launch_abi),
+                path.string() + ": wanted code of launch ABI " + std::to_string(ir::launch_abi) +
+                    ", found " + std::to_string(info.launch_abi),
                 "compile it with the teeny that this program was built with");
   }
   std::vector<std::string> wanted;
@@ -91,11 +93,9 @@ void check_callable(const KernelInstance& instance, const FoundCode& code) {
   };
   throw Error(ErrorKind::input,
               "kernel " + instance.name + ": wanted code with parameters " + list(wanted) +
-                  ", found " + list(info.parameters) + " in " + code.path.string(),
+                  ", found " + list(info.parameters) + " in " + path.string(),
               "compile the program's kernels again");
 }
-
-}  // namespace
 
 FoundCode find_code(const KernelInstance& instance, const Backend& backend) {
   const auto sources = kernel_sources();
@@ -114,7 +114,7 @@ FoundCode find_code(const KernelInstance& instance, const Backend& backend) {
     fs::path path = cache.path_of(artifact.info);
     return {std::move(artifact), std::move(path)};
   }();
-  check_callable(instance, code);
+  check_callable(instance, code.artifact.info, code.path);
   return code;
 }
 

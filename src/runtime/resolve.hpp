@@ -22,4 +22,9 @@ struct FoundCode {
 /// is not this kernel's.
 [[nodiscard]] FoundCode find_code(const KernelInstance& instance, const Backend& backend);
 
+/// Error(input) unless the code in `path` is called as this program calls `instance`: launch ABI
+/// and parameters.
+void check_callable(const KernelInstance& instance, const ArtifactInfo& info,
+                    const std::filesystem::path& path);
+
 }  // namespace teeny::detail

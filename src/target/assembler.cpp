@@ -112,11 +112,12 @@ bool assembles(AssemblerVersion assembler, Capability capability, PtxVersion ver
                                  ", found " + name + ", which reads up to PTX " + highest->name());
 }
 
-bool driver_takes(DriverVersion driver, AssemblerVersion assembler, std::string* why) {
+bool driver_takes(DriverVersion driver, AssemblerVersion assembler, std::string* why,
+                  const std::string& holder) {
   if (assembler.major <= driver.major) return true;
   return detail::refuse(why, "wanted a driver of CUDA " + std::to_string(assembler.major) +
                                  ".0 or later for machine code of " + assembler_name(assembler) +
-                                 ", device has driver " + driver.name() +
+                                 ", " + holder + " has driver " + driver.name() +
                                  ": update the driver, or assemble with ptxas of CUDA " +
                                  std::to_string(driver.major));
 }

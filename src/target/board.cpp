@@ -48,7 +48,8 @@ std::optional<std::string> cuda_conflict(const Board& board, const CudaTarget& t
 
 std::optional<DeviceFacts> device_facts(const Board& board) {
   if (!board.capability || !board.chosen().driver) return std::nullopt;
-  return DeviceFacts{*board.capability, *board.chosen().driver, board.integrated};
+  return DeviceFacts{*board.capability, *board.chosen().driver, board.integrated,
+                     "board " + board.full_name()};
 }
 
 std::optional<std::string> conflict(const Board& board, const Target& target) {

@@ -53,14 +53,14 @@ bool version_loads(std::optional<PtxVersion> ceiling, Capability target, PtxVers
 }  // namespace detail
 
 Fit fit_ptx(const DeviceFacts& device, Capability target, PtxVersion version, std::string* why) {
-  const bool fits = detail::capability_takes_ptx(device.capability, target, "device", why) &&
-                    detail::version_loads(ptx_ceiling(device.driver), target, version, "device",
-                                          "driver " + device.driver.name(), why);
+  const bool fits = detail::capability_takes_ptx(device.capability, target, device.holder, why) &&
+                    detail::version_loads(ptx_ceiling(device.driver), target, version,
+                                          device.holder, "driver " + device.driver.name(), why);
   return fits ? Fit::ptx : Fit::no;
 }
 
 Fit fit_capability(const DeviceFacts& device, Capability target, std::string* why) {
-  const std::string has = ", device has " + number_of(device.capability);
+  const std::string has = ", " + device.holder + " has " + number_of(device.capability);
   if (device.capability.number() == target.number()) return Fit::exact_machine_code;
   const auto exactly = [&](const std::string& because) {
     detail::refuse(why, "wanted capability " + number_of(target) + " exactly for machine code of " +
@@ -82,7 +82,8 @@ Fit fit_capability(const DeviceFacts& device, Capability target, std::string* wh
 
 Fit fit_machine_code(const DeviceFacts& device, const MachineCode& code, std::string* why) {
   const Fit fit = fit_capability(device, code.capability, why);
-  if (fit == Fit::no || !driver_takes(device.driver, code.assembler, why)) return Fit::no;
+  if (fit == Fit::no || !driver_takes(device.driver, code.assembler, why, device.holder))
+    return Fit::no;
   const auto known = elf_abi({device.driver.major, device.driver.minor, 0}, code.capability);
   // An assembler that is not what it says it is.
   if (code.elf_abi && known && *code.elf_abi > known->version) {

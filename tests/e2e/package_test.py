@@ -64,12 +64,40 @@ class Package(unittest.TestCase):
         shutil.rmtree(WORK, ignore_errors=True)
         os.makedirs(WORK)
         cls.first = copy_tree("one")
+        cls.add_a_program_that_differs()
         cls.made = teeny("package", "--target", "jetson-orin-nano", "--example", "vector_add", *DEVICES,
                          cwd=cls.first)
         assert cls.made.returncode == 0, cls.made.stderr[-3000:]
         cls.package = os.path.join(cls.first, "build/package/jetson-orin-nano/vector_add")
         with open(os.path.join(cls.package, "conf/manifest.json"), encoding="utf-8") as file:
             cls.manifest = json.load(file)
+
+    @classmethod
+    def add_a_program_that_differs(cls):
+        """Its kernel is not the same on every machine, which no kernel may be."""
+        directory = os.path.join(cls.first, "examples", "differs")
+        os.makedirs(directory)
+        with open(os.path.join(directory, "differs.cpp"), "w", encoding="utf-8") as file:
+            file.write("""
+#include "teeny/teeny.hpp"
+using namespace teeny;
+struct Differs {
+  void operator()(Ptr<i32> out) const {
+#ifdef __aarch64__
+    store(out, full<i32>(1));
+#else
+    store(out, full<i32>(2));
+#endif
+  }
+};
+int main(int argc, char** argv) {
+  return run(argc, argv, [](Program& program) {
+    auto out = program.device().buffer<i32>(1);
+    program.device().launch(Differs{}, grid(1), out);
+    return 0;
+  });
+}
+""")
 
     def under_qemu(self, package, *words, before=(), qemu=(), environment=None):
         if QEMU is None:
@@ -88,6 +116,58 @@ class Package(unittest.TestCase):
         self.assertRegex(self.made.stdout, r"VectorAdd<float, 1024>\s+sm_87 only\s+machine code, ptxas 12\.\S+"
                          r"\s+\d+ registers\s+0 bytes spilled\s+\d+ bytes shared\s+\d+ bytes")
         self.assertRegex(self.made.stdout, r"VectorAdd<float, 1024>\s+aarch64-linux-gnu cortex-a78ae")
+
+    def test_it_checked_itself(self):
+        if QEMU is None:
+            self.assertIn("vector_add's own check was not run: this machine is", self.made.stderr)
+            return
+        self.assertRegex(self.made.stderr, r"vector_add's own check, under /\S*/qemu-aarch64\S*: "
+                         r"2 kernels are complete for cuda and cpu, \d+ files are as the manifest says")
+
+    def test_a_kernel_that_is_another_one_on_the_board(self):
+        if QEMU is None:
+            self.skipTest("no qemu-aarch64 on this machine")
+        destination = os.path.join(WORK, "differs")
+        result = teeny("package", "--target", "jetson-orin-nano", "--example", "differs", *DEVICES,
+                       "--dest", destination, cwd=self.first)
+        self.assertEqual(result.returncode, 15, result.stderr[-3000:])
+        self.assertIn("kernel Differs: wanted code of fingerprint", result.stderr)
+        self.assertRegex(result.stderr, r"the first operation that differs: wanted line \d+: .* # 1\n")
+        self.assertRegex(result.stderr, r"kernel\.tir line \d+: .* # 2\n")
+        self.assertFalse(os.path.exists(destination))
+
+    def test_P36_the_same_without_an_emulator(self):
+        tools = os.path.join(WORK, "tools")
+        os.makedirs(tools)
+        for directory in reversed(os.environ["PATH"].split(os.pathsep)):
+            for name in os.listdir(directory) if os.path.isdir(directory) else ():
+                place = os.path.join(tools, name)
+                if os.path.lexists(place):
+                    os.remove(place)
+                if not name.startswith("qemu-"):
+                    os.symlink(os.path.join(directory, name), place)
+        destination = os.path.join(WORK, "without qemu")
+        result = teeny("package", "--target", "jetson-orin-nano", "--example", "vector_add", *DEVICES,
+                       "--dest", destination, cwd=self.first, PATH=tools)
+        self.assertEqual(result.returncode, 0, result.stderr[-3000:])
+        self.assertIn("own check was not run: this machine is x86_64, the board aarch64, and "
+                      "qemu-aarch64 is not on PATH", result.stderr)
+        self.assertEqual(tree(destination), tree(self.package))
+
+    def test_check_and_inspect_under_emulation(self):
+        checked = self.under_qemu(self.package, "--check")
+        self.assertEqual(checked.returncode, 0, checked.stderr)
+        self.assertIn("VectorAdd<float, 1024>: jetson-orin-nano@6.0: ", checked.stdout)
+        board = os.path.join(WORK, "xavier.json")
+        with open(board, "w", encoding="utf-8") as file:
+            file.write(teeny("boards", "jetson-xavier-nx", "--json", cwd=WORK).stdout)
+        refused = self.under_qemu(self.package, "--check", "--board", board)
+        self.assertEqual(refused.returncode, 10, refused.stderr)
+        self.assertIn("board jetson-xavier-nx@5.1 has 7.2", refused.stderr)
+        shown = self.under_qemu(self.package, "--inspect", "VectorAdd<float, 1024>")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        for words in ("teeny-ir 1\nkernel VectorAdd(", ".visible .entry VectorAdd(", "loads on     "):
+            self.assertIn(words, shown.stdout)
 
     def test_layout_and_manifest(self):
         found = tree(self.package)
@@ -190,6 +270,9 @@ class Package(unittest.TestCase):
             result = self.under_qemu(broken, "--on", "cpu")
             self.assertNotEqual(result.returncode, 0, harm)
             self.assertIn("VectorAdd", result.stderr, harm)
+            checked = self.under_qemu(broken, "--check")
+            self.assertEqual(checked.returncode, 15, harm)
+            self.assertIn("VectorAdd", checked.stderr, harm)
             # Nor does it leave this machine.
             result = teeny("deploy", "--package", broken, "--host", "nowhere.invalid", cwd=WORK)
             self.assertEqual(result.returncode, 15, result.stderr)

@@ -55,6 +55,14 @@ TEST(Flags, TwoDashesEndThem) {
   EXPECT_EQ(flags.rest, (std::vector<std::string>{"a", "--on", "cuda", "--", "--list"}));
 }
 
+TEST(Flags, CheckAndInspect) {
+  const Flags check = take_flags({"--check", "--board=a board.json", "--cache-dir", "c", "x"});
+  EXPECT_TRUE(check.check);
+  EXPECT_EQ(check.board, "a board.json");
+  EXPECT_EQ(check.rest, std::vector<std::string>{"x"});
+  EXPECT_EQ(take_flags({"--inspect", "Blur<float, 4>"}).inspect, "Blur<float, 4>");
+}
+
 TEST(Flags, MistakesNameTheFlag) {
   EXPECT_NE(refusal({"--device"}).find("--device"), std::string::npos);
   EXPECT_NE(refusal({"--options", "x=y"}).find("--options"), std::string::npos);
@@ -66,10 +74,17 @@ TEST(Flags, MistakesNameTheFlag) {
   EXPECT_NE(refusal({"--cache-dir", ""}).find("--cache-dir"), std::string::npos);
   EXPECT_NE(refusal({"--on", "cpu", "--device", "cpu"}).find("--on"), std::string::npos);
   EXPECT_NE(refusal({"--list", "--device", "cpu"}).find("--list"), std::string::npos);
+  EXPECT_NE(refusal({"--check", "--list"}).find("--check"), std::string::npos);
+  EXPECT_NE(refusal({"--check", "--on", "cpu"}).find("--on"), std::string::npos);
+  EXPECT_NE(refusal({"--inspect", "A", "--check"}).find("--inspect"), std::string::npos);
+  EXPECT_NE(refusal({"--inspect", "A", "--inspect", "B"}).find("--inspect"), std::string::npos);
+  EXPECT_NE(refusal({"--inspect"}).find("--inspect"), std::string::npos);
+  EXPECT_NE(refusal({"--board", "b.json"}).find("--check"), std::string::npos);
 }
 
 TEST(Flags, TheHelpNamesThemAll) {
-  for (const char* flag : {"--device", "--options", "--force", "--cache-dir", "--list", "--on"}) {
+  for (const char* flag : {"--device", "--options", "--force", "--cache-dir", "--list", "--on",
+                           "--check", "--board", "--inspect"}) {
     EXPECT_NE(flags_help().find(flag), std::string::npos) << flag;
   }
 }

@@ -4,11 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/cache/fake_compiler.hpp"
 #include "tests/runtime/cuda_support.hpp"
+#include "tests/runtime/program_support.hpp"
 
 #include "teeny/base/error.hpp"
-#include "teeny/base/process.hpp"
 #include "teeny/cache/artifact.hpp"
 #include "teeny/cache/records.hpp"
 
@@ -17,33 +16,9 @@ namespace fs = std::filesystem;
 namespace teeny {
 namespace {
 
-const fs::path program = TEENY_BUILD_DIR "/tests/runtime_test_program";
-const fs::path fake_driver = TEENY_BUILD_DIR "/tests/fake_driver";
-
-class ProgramTest : public testing::Test {
- protected:
-  ProgramTest() {
-    environment_ = {{"FAKE_CODE", TEENY_BUILD_DIR "/tests/runtime_test_kernels.so"},
-                    {"TEENYC_CACHE_DIR", (root_.path() / "cache dir").string()},
-                    {"TRACE_LOG", (root_.path() / "traces").string()}};
-  }
-  ProcessResult run_program(std::vector<std::string> words, const fs::path& which = program) {
-    words.insert(words.begin(), which.string());
-    Command command;
-    command.argv = std::move(words);
-    command.environment = environment_;
-    command.timeout = std::chrono::seconds(120);
-    return run(command);
-  }
-  static void expect_words(const std::string& text, std::initializer_list<const char*> words) {
-    for (const char* word : words)
-      EXPECT_NE(text.find(word), std::string::npos) << word << " in\n" << text;
-  }
-
-  test::FakeCompiler compiler_;
-  TemporaryDirectory root_;
-  std::map<std::string, std::string> environment_;
-};
+using test::fake_driver;
+using test::PackageTest;
+using test::ProgramTest;
 
 TEST_F(ProgramTest, BadOptionsEndItBeforeAnythingIsDone) {
   struct Case {
@@ -224,47 +199,6 @@ TEST_F(ProgramTest, AHitStartsNothingAndWritesNothing) {
   EXPECT_EQ(compiler_.count("start"), 1);
   EXPECT_EQ(test::files_below(root_.path() / "cache dir"), before);
 }
-
-// The program in a package's shape: bin/, cache/, conf/manifest.json.
-class PackageTest : public ProgramTest {
- protected:
-  PackageTest() {
-    fs::permissions(root_.path(), fs::perms::others_exec | fs::perms::others_read,
-                    fs::perm_options::add);
-    for (const char* name : {"bin", "cache", "conf"}) fs::create_directories(package_ / name);
-    fs::copy_file(program, packaged_);
-    write_file(package_ / "conf" / "manifest.json", "{}");
-    const ProcessResult made = run_program(
-        {"--device", "cpu", "--device", "cuda", "--options", "capability=sm_87,ptx-version=82",
-         "--cache-dir", (package_ / "cache").string()},
-        packaged_);
-    EXPECT_EQ(made.exit_code, 0) << made.error;
-    fs::remove(root_.path() / "traces");
-  }
-  // As on a board: nothing in the environment but what the test itself needs.
-  ProcessResult on_board(std::vector<std::string> words) {
-    words.insert(words.begin(), packaged_.string());
-    Command command;
-    command.argv = std::move(words);
-    command.clear_environment = true;
-    command.environment = board_;
-    return run(command);
-  }
-  fs::path artifact(const std::string& kernel, const std::string& start) const {
-    for (const std::string& name : test::files_below(package_ / "cache")) {
-      if (name.compare(0, kernel.size() + 1, kernel + "-") == 0 &&
-          name.find("/" + start + ".") != std::string::npos) {
-        return package_ / "cache" / name;
-      }
-    }
-    ADD_FAILURE() << "no artifact of " << kernel;
-    return {};
-  }
-
-  fs::path package_ = root_.path() / "a 'package' é";
-  fs::path packaged_ = package_ / "bin" / "runtime_test_program";
-  std::map<std::string, std::string> board_ = {{"TRACE_LOG", (root_.path() / "traces").string()}};
-};
 
 TEST_F(PackageTest, RunsFromItsRecordsWithoutTracing) {
   const ProcessResult result = on_board({"fill", "--on", "cpu"});

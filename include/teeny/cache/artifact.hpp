@@ -48,6 +48,10 @@ struct ArtifactInfo {
 /// an integrated chip), "sm_80, sm_86, sm_89" (of others), "aarch64-linux-gnu cortex-a78ae".
 [[nodiscard]] std::string runs_on(const ArtifactInfo& info);
 
+/// What it is, in words: "PTX 8.2 for sm_87 and later", "machine code of sm_87 by ptxas 12.9.86",
+/// "CPU code for aarch64-linux-gnu cortex-a78ae".
+[[nodiscard]] std::string form_of(const ArtifactInfo& info);
+
 /// The code of a kernel with its description.
 struct Artifact {
   ArtifactInfo info;

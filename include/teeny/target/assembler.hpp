@@ -62,9 +62,9 @@ struct AssemblerInfo {
 [[nodiscard]] bool assembles(AssemblerVersion assembler, Capability capability, PtxVersion version,
                              std::string* why = nullptr);
 /// Whether a driver loads the machine code that it writes: never that of a newer CUDA major than
-/// the driver's own. `why` as above, saying which of the two to change.
+/// the driver's own. `why` as above, saying which of the two to change; `holder` has the driver.
 [[nodiscard]] bool driver_takes(DriverVersion driver, AssemblerVersion assembler,
-                                std::string* why = nullptr);
+                                std::string* why = nullptr, const std::string& holder = "device");
 
 /// Which of `installed` (the preferred ones first) makes machine code of `capability` for `driver`
 /// from PTX of `version` (absent: the capability's floor): of those that can, one of the newest

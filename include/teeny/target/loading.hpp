@@ -13,6 +13,7 @@ struct DeviceFacts {
   Capability capability;
   DriverVersion driver;
   bool integrated = false;
+  std::string holder = "device";  ///< what messages call it: "wanted X, HOLDER has Y"
 };
 
 /// How well one artifact fits one device; higher is better, `no` never loads.

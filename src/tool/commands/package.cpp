@@ -14,6 +14,7 @@
 #include "tool/package/elf_check.hpp"
 #include "tool/package/kernels.hpp"
 #include "tool/package/manifest.hpp"
+#include "tool/package/own_check.hpp"
 #include "tool/package/staging.hpp"
 #include "tool/package/table.hpp"
 
@@ -183,6 +184,13 @@ void check_assemblers(const Plan& plan) {
   }
 }
 
+// Where the toolchain looks for the board's libraries, if it was told.
+fs::path sysroot_of(const BuildTree& tree) {
+  const auto& cache = tree.codemodel().cache;
+  const auto sysroot = cache.find("CMAKE_SYSROOT");
+  return sysroot == cache.end() ? fs::path() : fs::path(sysroot->second);
+}
+
 void describe_elf(const fs::path& package, const std::vector<std::string>& programs,
                   const Board& board, Manifest& manifest, std::vector<Finding>& findings) {
   for (const auto& program : programs) {
@@ -268,11 +276,16 @@ int run_package(const PackageOptions& options) {
   check_kernels_complete(package, manifest.programs, manifest.kernels, plan.board, requests,
                          findings, notices);
   describe_elf(package, manifest.programs, plan.board, manifest, findings);
-  throw_findings(findings, "the package would not run on " + plan.board.full_name() + ":");
+  const std::string what = "the package would not run on " + plan.board.full_name() + ":";
+  throw_findings(findings, what);
   for (const auto& notice : notices) log(LogLevel::notice, notice);
   manifest.files = list_files(package);
   const std::string json = manifest.to_json();
   write_file(package / Manifest::path, json);
+  for (const auto& program : manifest.programs) {
+    run_own_check(package, program, plan.board, sysroot_of(cross), findings);
+  }
+  throw_findings(findings, what);
   staging.publish();
   print_summary(manifest, destination, json.size(), table, sha256_hex(json));
   return 0;
@@ -301,6 +314,8 @@ void add_package(CLI::App& app, Session& session) {
       "ptx-version) is added and printed.\n"
       "CUDA kernels are packaged as PTX and as machine code that fits the board's driver; "
       "machine-code=no leaves\nthe latter to the driver, at every start.\n"
+      "The packaged programs check themselves before the package takes its place, under qemu-user "
+      "where that is needed\nand there.\n"
       "Example:\n  teeny package --target jetson-orin-nano --example image_filter --device cuda "
       "\\\n"
       "      --options \"capability=sm_87,ptx-version=82\" --device cpu");

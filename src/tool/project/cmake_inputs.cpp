@@ -1,8 +1,7 @@
 #include "tool/project/cmake_inputs.hpp"
 
-#include <sys/utsname.h>
-
 #include "tool/installation.hpp"
+#include "tool/project/architecture.hpp"
 
 #include "teeny/base/digest.hpp"
 #include "teeny/base/error.hpp"
@@ -14,16 +13,6 @@ namespace fs = std::filesystem;
 namespace teeny::tool {
 
 namespace {
-
-std::string host_architecture() {
-  utsname names{};
-  ::uname(&names);
-  return names.machine;
-}
-
-std::string architecture_of(const Board& board) {
-  return board.triple.substr(0, board.triple.find('-'));
-}
 
 // Inside a generator expression these characters have a meaning of their own.
 std::string in_generator_expression(const std::string& text) {

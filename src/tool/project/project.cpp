@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include <unistd.h>  // environ
+
 #include "tool/installation.hpp"
 #include "tool/project/check_build.hpp"
 #include "tool/project/cmake_inputs.hpp"
@@ -12,8 +14,6 @@
 #include "teeny/base/log.hpp"
 #include "teeny/base/process.hpp"
 #include "teeny/base/text.hpp"
-
-extern char** environ;  // NOLINT: POSIX asks the program to declare it
 
 namespace fs = std::filesystem;
 
