@@ -34,8 +34,8 @@ struct Place {
 /// How code fits a place: by the rules that a launch goes by.
 struct Verdict {
   bool fits = false;
-  /// Where it fits, what runs: "exact machine code of sm_87 by ptxas 12.9.86". Else "wanted X, Y has
-  /// Z".
+  /// Where it fits, what runs: "exact machine code of sm_87 by ptxas 12.9.86". Else "wanted X, Y
+  /// has Z".
   std::string text;
   int exit_code = 0;  ///< of `finding_code`, where it does not fit
 };
