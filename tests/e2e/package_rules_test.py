@@ -136,10 +136,10 @@ class PackageRules(unittest.TestCase):
         found = e2e.tree(self.package)
         files = {path for path, (_, data, _) in found.items() if data is not None}
         self.assertEqual({path for path in files if not path.startswith("cache/")},
-                         {"bin/vector_add", "conf/manifest.json"})
+                         {"bin/vector_add", "conf/board.json", "conf/manifest.json"})
         for path in files:
             if path.startswith("cache/"):
-                self.assertRegex(path, r"\.(so|ptx|tir|json)$")
+                self.assertRegex(path, r"\.(so|ptx|cubin|tir|json)$")
         self.assertLess(sum(len(found[path][1]) for path in files), 8 << 20)
         for path in files:
             if found[path][1].startswith(b"\x7fELF"):
