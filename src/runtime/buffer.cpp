@@ -64,6 +64,10 @@ void Allocation::release() noexcept {
   if (host_only_) {
     if (host_ != nullptr) device_->backend().release_host(host_);
   } else if (address_ != 0 || host_ != nullptr) {
+    if (stream_ != nullptr && stream_->capturing()) {
+      stream_->capture()->freed.emplace_back(stream_, address_);
+      return;
+    }
     if (stream_ != nullptr) {
       stream_->release(address_);
       return;

@@ -16,15 +16,32 @@ Capture::Capture(std::shared_ptr<StreamState> stream) : stream_(std::move(stream
   stream_->begin_capture();
 }
 
-Capture::~Capture() {
-  if (stream_ != nullptr && stream_->capturing()) {
-    static_cast<void>(stream_->end_capture(false));
+namespace {
+
+std::shared_ptr<GraphState> end(StreamState& stream, bool wanted) {
+  const std::shared_ptr<CaptureState> capture = stream.capture();
+  const auto give_back = [&] {
+    for (const auto& [owner, address] : std::exchange(capture->freed, {})) owner->release(address);
+  };
+  try {
+    std::shared_ptr<GraphState> graph = stream.end_capture(wanted);
+    give_back();
+    return graph;
+  } catch (...) {
+    give_back();
+    throw;
   }
+}
+
+}  // namespace
+
+Capture::~Capture() {
+  if (stream_ != nullptr && stream_->capturing()) static_cast<void>(end(*stream_, false));
 }
 
 std::shared_ptr<GraphState> Capture::finish() {
   const auto stream = std::exchange(stream_, nullptr);
-  return stream->end_capture(true);
+  return end(*stream, true);
 }
 
 void update(GraphState& graph, std::size_t launch, KernelEntry& entry, const Grid& grid,

@@ -16,7 +16,7 @@ namespace detail {
 void check_stream_device(const StreamState& stream, const DeviceState& view_device) {
   if (&stream.device() == &view_device) return;
   throw Error(ErrorKind::usage,
-              "wanted memory, or a kernel, of device " + stream.device().backend().name() +
+              "wanted memory, an event or a kernel of device " + stream.device().backend().name() +
                   ", whose stream this is, found one of device " + view_device.backend().name(),
               "use a stream of that device, or copy between two buffers");
 }

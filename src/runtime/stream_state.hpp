@@ -29,6 +29,8 @@ using Progress = std::vector<std::pair<u64, u64>>;
 struct CaptureState {
   virtual ~CaptureState() = default;
   std::vector<std::shared_ptr<StreamState>> streams;  ///< the first began it
+  /// Pooled memory that was let go meanwhile: given back afterwards, or the graph would do it.
+  std::vector<std::pair<std::shared_ptr<StreamState>, u64>> freed;
 };
 
 /// A point in a stream's work.

@@ -1,7 +1,8 @@
 #pragma once
 
-// Devices for tests of what every device does: the CPU, and CUDA as it is played (or, where a test
-// program is carried to one, a real one).
+// Devices for tests of what every device does: the CPU, and CUDA. In runtime_tests the driver and
+// the compiler are played; device_tests is a program with kernels of its own, which is carried to a
+// machine with a device and runs the same tests there.
 
 #include <memory>
 #include <string>
@@ -16,14 +17,19 @@
 
 #include "teeny/teeny.hpp"
 
-// Their machine code is in test_kernels.cpp; what is recorded here only has to have the same
-// parameters.
+// What machine code in test_kernels.cpp plays for runtime_tests.
 namespace kernels {
 
 using namespace teeny;
 
+/// Writes down that it ran: log[0] counts, the values follow.
 struct Append {
-  void operator()(Ptr<i32> log, Int value) const { store(log, value); }
+  static constexpr KernelOptions options{.num_warps = 1};
+  void operator()(Ptr<i32> log, Int value) const {
+    auto count = load(log) + 1;
+    store(log + count, value);
+    store(log, count);
+  }
 };
 struct Scale {
   void operator()(Ptr<const i32> in, Ptr<i32> out, Int factor) const {
@@ -38,6 +44,29 @@ struct Fill {
 
 namespace teeny::test {
 
+#ifdef TEENY_TEST_REAL_DEVICES
+/// A real driver tells nothing of what it was asked.
+class Played {
+ protected:
+  struct Driver {
+    [[nodiscard]] long long calls(const char*) const { return 0; }
+    [[nodiscard]] long long live(const char*) const { return 0; }
+  };
+  Driver driver_;
+};
+#else
+class Played {
+ protected:
+  Played() { detail::set_cache_directory(cache_.path() / "cache"); }
+
+  FakeCompiler compiler_;
+  TemporaryDirectory cache_;
+  FakeDriver driver_;
+  Variable code_{"FAKE_CODE", TEENY_BUILD_DIR "/tests/runtime_test_kernels.so"};
+  Variable cuda_code_{"FAKE_CUDA_CODE", TEENY_BUILD_DIR "/tests/runtime_test_kernels.so"};
+};
+#endif
+
 /// A device of its own, opened anew, which is never closed: launches keep track of it.
 inline Device fresh_device(std::unique_ptr<detail::Backend> backend) {
   static auto& all = *new std::vector<std::unique_ptr<detail::DeviceState>>;
@@ -45,10 +74,15 @@ inline Device fresh_device(std::unique_ptr<detail::Backend> backend) {
   return Device(*all.back());
 }
 
-/// Kernels of this namespace, by a compiler that is played, on any device.
-class DeviceTest : public testing::Test {
+[[nodiscard]] inline std::vector<i32> counted(i32 from, i32 to) {
+  std::vector<i32> values;
+  for (i32 value = from; value <= to; ++value) values.push_back(value);
+  return values;
+}
+
+/// Kernels of this file on any device.
+class DeviceTest : public Played, public testing::Test {
  protected:
-  DeviceTest() { detail::set_cache_directory(cache_.path() / "cache"); }
   static Device cuda(int ordinal = 0) { return fresh_device(detail::make_cuda_backend(ordinal)); }
   static Device cpu() { return fresh_device(detail::make_cpu_backend()); }
 
@@ -80,12 +114,6 @@ class DeviceTest : public testing::Test {
     device.synchronize();
     return log;
   }
-
-  FakeCompiler compiler_;
-  TemporaryDirectory cache_;
-  FakeDriver driver_;
-  Variable code_{"FAKE_CODE", TEENY_BUILD_DIR "/tests/runtime_test_kernels.so"};
-  Variable cuda_code_{"FAKE_CUDA_CODE", TEENY_BUILD_DIR "/tests/runtime_test_kernels.so"};
 };
 
 /// The same on each kind of device: INSTANTIATE_TEST_SUITE_P(All, X, testing::Values("cpu",

@@ -303,6 +303,10 @@ FAKE_EXPORT int cuMemFreeAsync(std::uint64_t address, void* handle) {
   const auto at = allocations().find(address);
   if (stream == nullptr) return invalid_handle;
   if (at == allocations().end() || at->second.kind != Kind::pool) return invalid_value;
+  if (stream->graph != nullptr) {
+    ask(stream, [] {}, "captured free");  // and again with each launch of the graph
+    return success;
+  }
   Pool& pool = *pool_of()[address];
   const std::size_t bytes = at->second.bytes;
   live(name(Kind::pool), -static_cast<long long>(bytes));

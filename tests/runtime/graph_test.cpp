@@ -141,6 +141,21 @@ TEST_P(Graphs, RefuseWhatCannotBeRecorded) {
   }
 }
 
+TEST_P(Graphs, DoNotGiveBackMemoryThatIsLetGoInThem) {
+  const Device device = open();
+  const Stream stream = device.stream();
+  Buffer<i32> log = empty_log(device);
+  auto pooled = std::make_unique<Buffer<i32>>(stream.buffer<i32>(4));
+  const Graph graph = stream.capture([&](const Stream& s) {
+    s.launch(kernels::Append{}, grid(1), log, 1);
+    pooled.reset();
+  });
+  EXPECT_EQ(driver_.live("pool bytes"), 0) << "afterwards";
+  for (int i = 0; i < 2; ++i) graph.launch(stream);
+  stream.synchronize();
+  EXPECT_EQ(appended(log), (std::vector<i32>{1, 1}));
+}
+
 TEST_P(Graphs, EndWithWhatIsThrownInThem) {
   const Device device = open();
   const Stream stream = device.stream();

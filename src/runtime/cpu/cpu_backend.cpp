@@ -13,6 +13,7 @@
 
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
+#include "teeny/base/log.hpp"
 #include "teeny/cache/choose.hpp"
 
 namespace fs = std::filesystem;
@@ -92,7 +93,10 @@ Artifact CpuBackend::choose(const std::string& kernel, const std::vector<fs::pat
 }
 
 std::unique_ptr<LoadedKernel> CpuBackend::load(const Artifact& artifact, const fs::path& path) {
-  return std::make_unique<CpuKernel>(artifact.info, path);
+  auto kernel = std::make_unique<CpuKernel>(artifact.info, path);
+  log(LogLevel::debug, "kernel " + artifact.info.kernel + ": loaded CPU code for " +
+                           runs_on(artifact.info) + ", " + path.string());
+  return kernel;
 }
 
 Block CpuBackend::allocate(std::size_t bytes, Memory, bool guarded) {
