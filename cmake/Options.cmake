@@ -8,7 +8,8 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_SKIP_RPATH ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 
-# A compiler cache of its own below build/, shared by all build directories there.
+# A compiler cache of its own below build/, shared by all build directories there. Another copy of the
+# tree that is given the same cache shares it too: the path that each maps to "teeny" is in no object.
 find_program(TEENY_CCACHE ccache)
 mark_as_advanced(TEENY_CCACHE)
 if(TEENY_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
@@ -19,7 +20,7 @@ if(TEENY_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   endif()
   set(CMAKE_CXX_COMPILER_LAUNCHER
       "${CMAKE_COMMAND}" -E env "CCACHE_DIR=${directory}" "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}"
-      CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=3G "${TEENY_CCACHE}")
+      CCACHE_NOHASHDIR=1 "CCACHE_IGNOREOPTIONS=-ffile-prefix-map=*" CCACHE_MAXSIZE=3G "${TEENY_CCACHE}")
 endif()
 
 # teeny_own_target(<target>): our warnings, and no path of this checkout in what is built.

@@ -144,7 +144,17 @@ TEST(Pains, P17_KilledAtAnyPointLeavesNothingOrAll) {
         cache.publish(artifact);
       }
     });
-    std::this_thread::sleep_for(once * (random() % 1000) / 250);
+    // Half of them are killed anywhere, the others as soon as a file is seen that is not yet whole.
+    if (round % 2 == 0) {
+      std::this_thread::sleep_for(once * (random() % 1000) / 250);
+    } else {
+      const auto begun = [&] {
+        return fs::exists(cache.directory()) &&
+               files_below(cache.directory()).size() != cache.list("K", fingerprint).size();
+      };
+      const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(10) + 4 * once;
+      while (!begun() && std::chrono::steady_clock::now() < patience) std::this_thread::yield();
+    }
     ::kill(child, SIGKILL);
     exit_of(child);
     for (const fs::path& path : cache.list("K", fingerprint)) {

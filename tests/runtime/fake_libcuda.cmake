@@ -8,4 +8,7 @@ set_target_properties(
                                                                               hidden)
 target_link_options(fake_libcuda PRIVATE LINKER:-soname,libcuda.so.1)
 target_link_libraries(fake_libcuda PRIVATE ${CMAKE_DL_LIBS})
+# Its thread's state lies in static thread-local storage: the leak sanitizer follows the dynamic kind of
+# a library into memory that was given back with it.
+target_compile_options(fake_libcuda PRIVATE -ftls-model=initial-exec)
 teeny_own_target(fake_libcuda)
