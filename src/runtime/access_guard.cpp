@@ -100,24 +100,23 @@ std::unique_ptr<AccessGuard> AccessGuard::from_environment() {
 void AccessGuard::add(const Block& block, std::size_t bytes, bool pages) {
   if (pages) watch_faults();
   const std::lock_guard lock(mutex_);
-  regions_.push_back(
-      std::make_unique<Region>(Region{block.address, block.host, bytes, pages, {}, {}}));
+  regions_.push_back(std::make_unique<Region>(Region{block, bytes, pages, {}, {}}));
 }
 
-void AccessGuard::remove(const Block& block) {
+Block AccessGuard::remove(const void* host) {
   const std::lock_guard lock(mutex_);
-  for (auto at = regions_.begin(); at != regions_.end(); ++at) {
-    if ((*at)->host != block.host) continue;
-    let_in(**at);
-    regions_.erase(at);
-    return;
-  }
+  const auto at = std::find_if(regions_.begin(), regions_.end(),
+                               [&](const auto& region) { return region->block.host == host; });
+  let_in(**at);
+  const Block block = (*at)->block;
+  regions_.erase(at);
+  return block;
 }
 
 AccessGuard::Region* AccessGuard::region_of(u64 address) {
   for (const auto& region : regions_) {
-    const auto host = reinterpret_cast<u64>(region->host);
-    if ((address >= region->address && address < region->address + region->bytes) ||
+    const auto host = reinterpret_cast<u64>(region->block.host);
+    if ((address >= region->block.address && address < region->block.address + region->bytes) ||
         (address >= host && address < host + region->bytes)) {
       return region.get();
     }
@@ -130,7 +129,7 @@ void AccessGuard::lock_out(Region& region, const StreamState& stream, u64 count,
   region.used_by.emplace_back(stream.number, count);
   region.what = what + " on " + stream.device().backend().name();
   if (!region.pages) return;
-  const auto begin = reinterpret_cast<std::uintptr_t>(region.host);
+  const auto begin = reinterpret_cast<std::uintptr_t>(region.block.host);
   Locked* place = nullptr;
   for (Locked& one : locked) {
     if (one.begin.load() == begin) place = &one;
@@ -145,15 +144,15 @@ void AccessGuard::lock_out(Region& region, const StreamState& stream, u64 count,
                 "teeny: wait for that work (synchronize the stream, or an event after it) first\n",
                 region.bytes, region.what.c_str());
   place->end.store(begin + whole_pages(region.bytes));
-  ::mprotect(region.host, whole_pages(region.bytes), PROT_NONE);
+  ::mprotect(region.block.host, whole_pages(region.bytes), PROT_NONE);
 }
 
 void AccessGuard::let_in(Region& region) {
   region.used_by.clear();
   if (!region.pages) return;
-  ::mprotect(region.host, whole_pages(region.bytes), PROT_READ | PROT_WRITE);
+  ::mprotect(region.block.host, whole_pages(region.bytes), PROT_READ | PROT_WRITE);
   for (Locked& one : locked) {
-    if (one.begin.load() != reinterpret_cast<std::uintptr_t>(region.host)) continue;
+    if (one.begin.load() != reinterpret_cast<std::uintptr_t>(region.block.host)) continue;
     one.end.store(0);
     one.begin.store(0);
   }
@@ -187,14 +186,14 @@ void AccessGuard::after_graph(StreamState& stream) {
   for (const auto& region : regions_) lock_out(*region, stream, count, "a graph");
 }
 
-const void* AccessGuard::device_view(const void* host) {
+const void* AccessGuard::reachable(const void* host) {
   const std::lock_guard lock(mutex_);
   const auto address = reinterpret_cast<u64>(host);
   const Region* region = region_of(address);
-  if (region == nullptr || region->address == 0) return host;
-  const auto begin = reinterpret_cast<u64>(region->host);
+  if (region == nullptr || region->block.backing == nullptr) return host;
+  const auto begin = reinterpret_cast<u64>(region->block.host);
   if (address < begin || address >= begin + region->bytes) return host;
-  return reinterpret_cast<const void*>(region->address + (address - begin));
+  return static_cast<const char*>(region->block.backing) + (address - begin);
 }
 
 Progress AccessGuard::progress_of(StreamState& stream) {

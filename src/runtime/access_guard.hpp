@@ -14,8 +14,7 @@
 
 namespace teeny::detail {
 
-/// Pages of shared memory with an address for the host; the second address of the same pages, where
-/// a device without a driver needs one, is `view_again`'s.
+/// Pages of shared memory; another address of the same pages is `view_again`'s.
 [[nodiscard]] void* allocate_pages(std::size_t bytes);
 [[nodiscard]] void* view_again(void* pages, std::size_t bytes);
 void release_pages(void* pages, std::size_t bytes) noexcept;
@@ -32,7 +31,8 @@ class AccessGuard {
   /// From now on these bytes are watched. `pages`: the host's address is of allocate_pages and can
   /// be locked; without, only Allocation::host notices.
   void add(const Block& block, std::size_t bytes, bool pages);
-  void remove(const Block& block);
+  /// No longer; returns the block that was added, which is the caller's again.
+  Block remove(const void* host);
 
   /// `stream` is about to be asked for a launch.
   void begin_launch(StreamState& stream, const KernelInstance& kernel, const void* const* values);
@@ -40,8 +40,8 @@ class AccessGuard {
   void after_copy(StreamState& stream, std::initializer_list<u64> addresses);
   /// It was asked for a graph, which may use anything.
   void after_graph(StreamState& stream);
-  /// The second address of a host address that is watched; any other address as it is.
-  [[nodiscard]] const void* device_view(const void* host);
+  /// The backing of a host address that is watched; any other address as it is.
+  [[nodiscard]] const void* reachable(const void* host);
 
   [[nodiscard]] Progress progress_of(StreamState& stream);
   void waits_for(StreamState& stream, const EventState& event);
@@ -54,8 +54,7 @@ class AccessGuard {
 
  private:
   struct Region {
-    u64 address;
-    void* host;
+    Block block;
     std::size_t bytes;
     bool pages;
     Progress used_by;

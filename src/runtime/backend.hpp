@@ -33,6 +33,9 @@ class LoadedKernel {
 struct Block {
   u64 address = 0;       ///< 0: kernels do not see it, or there is nothing
   void* host = nullptr;  ///< null: the host does not see it
+  /// Where access is checked: another address of the host's pages, which stays open to workers and
+  /// drivers while the host is locked out.
+  void* backing = nullptr;
 };
 
 /// What a kind of device can do, but for the work itself, which streams do. Thread-safe.

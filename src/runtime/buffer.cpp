@@ -72,9 +72,8 @@ void Allocation::release() noexcept {
       stream_->release(address_);
       return;
     }
-    const Block block{address_, host_};
     const bool guard = guarded(*device_, memory_);
-    if (guard) device_->guard()->remove(block);
+    const Block block = guard ? device_->guard()->remove(host_) : Block{address_, host_};
     device_->backend().release(block, bytes_, memory_, guard);
   }
 }

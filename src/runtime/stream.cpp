@@ -29,17 +29,23 @@ void note_copy(StreamState& stream, Address... address) {
   if (guard != nullptr && !stream.capturing()) guard->after_copy(stream, {address...});
 }
 
+// Host memory that is watched may be locked by now, but never its other address.
+const void* reachable(const StreamState& stream, const void* host) {
+  AccessGuard* guard = stream.device().guard();
+  return guard != nullptr ? guard->reachable(host) : host;
+}
+
 }  // namespace
 
 void copy_in(StreamState& stream, u64 to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
-  stream.copy_in(to, from, bytes);
+  stream.copy_in(to, reachable(stream, from), bytes);
   note_copy(stream, to, reinterpret_cast<u64>(from));
 }
 
 void copy_out(StreamState& stream, void* to, u64 from, std::size_t bytes) {
   if (bytes == 0) return;
-  stream.copy_out(to, from, bytes);
+  stream.copy_out(const_cast<void*>(reachable(stream, to)), from, bytes);
   note_copy(stream, from, reinterpret_cast<u64>(to));
 }
 

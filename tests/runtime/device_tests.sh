@@ -11,4 +11,4 @@ mkdir -p "$directory/bin" "$directory/cache" "$directory/conf"
 cp build/tests/device_tests "$directory/bin/"
 printf '{}\n' > "$directory/conf/manifest.json" # a package to the program: closed, with records
 TEENYC_PATH=$PWD/build/bin/teenyc "$directory/bin/device_tests" --device cuda --options "$options" \
-  --device cpu --cache-dir "$directory/cache"
+  --device cpu --options cpu=x86-64-v3 --cache-dir "$directory/cache"

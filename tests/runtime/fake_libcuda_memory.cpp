@@ -4,8 +4,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include <sys/mman.h>
-
 #include "fake_libcuda.hpp"
 
 namespace fake {
@@ -220,11 +218,9 @@ FAKE_EXPORT int cuMemHostRegister_v2(void* host, std::size_t bytes, unsigned) {
   int registers = 0;
   attribute_of(99, current()->device, &registers);
   if (registers == 0) return not_supported;
-  // Another address for the device, where the memory can have one: not every driver gives the same,
-  // and this one must reach pages that the program locks against itself.
-  void* again = ::mremap(host, 0, bytes, MREMAP_MAYMOVE);
-  if (again == MAP_FAILED) again = host;
-  add({Kind::registered, reinterpret_cast<std::uint64_t>(again), host, bytes, current()->device});
+  // The same address for the device, as real drivers give wherever they can: what this one copies,
+  // it touches there.
+  add({Kind::registered, reinterpret_cast<std::uint64_t>(host), host, bytes, current()->device});
   return success;
 }
 FAKE_EXPORT int cuMemHostUnregister(void* host) {
@@ -234,9 +230,6 @@ FAKE_EXPORT int cuMemHostUnregister(void* host) {
   drain(current());
   const Allocation gone = *allocation;
   forget(gone);
-  if (reinterpret_cast<void*>(gone.address) != gone.host) {
-    ::munmap(reinterpret_cast<void*>(gone.address), gone.bytes);
-  }
   return success;
 }
 FAKE_EXPORT int cuMemHostGetDevicePointer_v2(std::uint64_t* address, void* host, unsigned) {

@@ -105,7 +105,8 @@ Block CpuBackend::allocate(std::size_t bytes, Memory, bool guarded) {
     return {reinterpret_cast<u64>(memory), memory};
   }
   void* host = allocate_pages(bytes);
-  return {reinterpret_cast<u64>(view_again(host, bytes)), host};
+  void* backing = view_again(host, bytes);
+  return {reinterpret_cast<u64>(backing), host, backing};
 }
 
 void CpuBackend::release(const Block& block, std::size_t bytes, Memory, bool guarded) noexcept {
@@ -113,7 +114,7 @@ void CpuBackend::release(const Block& block, std::size_t bytes, Memory, bool gua
     std::free(block.host);
     return;
   }
-  release_pages(reinterpret_cast<void*>(block.address), bytes);
+  release_pages(block.backing, bytes);
   release_pages(block.host, bytes);
 }
 

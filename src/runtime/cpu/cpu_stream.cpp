@@ -48,11 +48,6 @@ class CpuGraph : public GraphState {
   std::vector<std::shared_ptr<CapturedLaunch>> launches_;
 };
 
-// Host memory that is watched may be locked by now, but never its second address.
-const void* reachable(DeviceState& device, const void* host) {
-  return device.guard() != nullptr ? device.guard()->device_view(host) : host;
-}
-
 }  // namespace
 
 void CpuStream::ask(std::function<void()> work) {
@@ -83,16 +78,11 @@ void CpuStream::launch(LoadedKernel& kernel, const Grid& grid, const void* const
 }
 
 void CpuStream::copy_in(u64 to, const void* from, std::size_t bytes) {
-  ask([to, from, bytes, &device = device()] {
-    std::memmove(reinterpret_cast<void*>(to), reachable(device, from), bytes);
-  });
+  ask([=] { std::memmove(reinterpret_cast<void*>(to), from, bytes); });
 }
 
 void CpuStream::copy_out(void* to, u64 from, std::size_t bytes) {
-  ask([to, from, bytes, &device = device()] {
-    std::memmove(const_cast<void*>(reachable(device, to)), reinterpret_cast<const void*>(from),
-                 bytes);
-  });
+  ask([=] { std::memmove(to, reinterpret_cast<const void*>(from), bytes); });
 }
 
 void CpuStream::copy(u64 to, u64 from, std::size_t bytes) {

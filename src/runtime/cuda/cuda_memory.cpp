@@ -68,15 +68,22 @@ Block CudaBackend::allocate(std::size_t bytes, Memory memory, bool guarded) {
     constexpr unsigned flags = cuda::host_portable | cuda::host_device_map;
     cuda::Result made = 0;
     if (guarded && attributes_.registers_host_memory) {
-      block.host = allocate_pages(bytes);
-      made = driver_.host_register(block.host, bytes, flags);
-      if (made != 0) release_pages(block.host, bytes);
+      // What is registered is not what the host gets: the driver copies within host memory by the
+      // CPU, at the registered address.
+      block.backing = allocate_pages(bytes);
+      block.host = view_again(block.backing, bytes);
+      made = driver_.host_register(block.backing, bytes, flags);
+      if (made != 0) {
+        release_pages(block.host, bytes);
+        release_pages(block.backing, bytes);
+      }
     } else {
       made = driver_.host_allocate(&block.host, bytes, flags);
     }
     if (made != 0) return made;
-    made = driver_.host_device_address(&block.address, block.host, 0);
-    if (made != 0) release({0, block.host}, bytes, memory, guarded);
+    made = driver_.host_device_address(&block.address,
+                                       block.backing != nullptr ? block.backing : block.host, 0);
+    if (made != 0) release(block, bytes, memory, guarded);
     return made;
   });
   if (result != 0) throw no_memory(bytes, memory, result);
@@ -93,7 +100,8 @@ void CudaBackend::release(const Block& block, std::size_t bytes, Memory memory,
   }
   driver_.context_synchronize();  // which the calls below do not promise
   if (guarded && attributes_.registers_host_memory) {
-    driver_.host_unregister(block.host);
+    driver_.host_unregister(block.backing);
+    release_pages(block.backing, bytes);
     release_pages(block.host, bytes);
   } else {
     driver_.host_free(block.host);
