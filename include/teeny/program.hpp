@@ -18,6 +18,7 @@ namespace teeny {
 ///   --list                   print the kernels, one a line (name, fingerprint, type), and stop
 ///   --inspect KERNEL         print all that is known of a kernel and of its code, and stop
 ///   --check [--board FILE]   verify that every kernel is there and fits, without running, and stop
+///   --device-facts           print what the CUDA driver says of its devices, as JSON, and stop
 ///   --on cpu|cuda[:N]        run on that device; else TEENY_DEVICE, else the best there is
 ///   --cache-dir DIR          in a plain run: look for (and put) kernels there
 ///   --help-teeny             say this, and stop

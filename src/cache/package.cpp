@@ -58,6 +58,9 @@ PackageContents PackageContents::from_json(const std::string& text, const std::s
     for (const auto& entry : root.at("files")) {
       contents.files.push_back(read_file_entry(entry, origin));
     }
+    if (const auto peak = root.find("peak_device_bytes"); peak != root.end() && !peak->is_null()) {
+      contents.peak_device_bytes = peak->get<std::uint64_t>();
+    }
     return contents;
   } catch (const Error&) {
     throw;

@@ -12,7 +12,8 @@
 
 namespace fs = std::filesystem;
 
-// {"schema": 1, "program": NAME, "kernels": {KEY: {"kernel", "type", "fingerprint", "artifacts"}}}
+// {"schema": 1, "program": NAME, "kernels": {KEY: {"kernel", "type", "fingerprint", "artifacts"}},
+//  "peak_device_bytes": N or absent}
 // Keys and names may hold any bytes (a kernel's members may be strings), and JSON takes only UTF-8:
 // what is not printable ASCII, and the percent sign, is written as %XX.
 
@@ -79,6 +80,13 @@ std::optional<ProgramRecords> ProgramRecords::read(const fs::path& cache_directo
       normalise(record.artifacts);
       records.kernels_[unescape(key)] = std::move(record);
     }
+    if (const auto peak = object.find("peak_device_bytes"); peak != object.end()) {
+      if (!peak->is_number_unsigned()) {
+        throw Error(ErrorKind::input,
+                    "wanted bytes as a whole number in peak_device_bytes, found " + peak->dump());
+      }
+      records.peak_device_bytes_ = peak->get<std::uint64_t>();
+    }
     return records;
   } catch (const json::exception& error) {
     throw Error(ErrorKind::input, file.string() + ": damaged: " + error.what(), next);
@@ -95,8 +103,8 @@ void ProgramRecords::write(const fs::path& cache_directory) const {
                                   {"fingerprint", record.fingerprint},
                                   {"artifacts", record.artifacts}};
   }
-  const json object = {
-      {"schema", schema}, {"program", escape_bytes(program_)}, {"kernels", kernels}};
+  json object = {{"schema", schema}, {"program", escape_bytes(program_)}, {"kernels", kernels}};
+  if (peak_device_bytes_) object["peak_device_bytes"] = *peak_device_bytes_;
   detail::make_cache_directory(cache_directory);
   const fs::path file = path(cache_directory, program_);
   detail::make_shared_directory(file.parent_path());

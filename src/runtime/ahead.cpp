@@ -26,6 +26,7 @@
 #include "teeny/cache/compiler_client.hpp"
 #include "teeny/cache/records.hpp"
 #include "teeny/lang/instance.hpp"
+#include "teeny/runtime/memory_need.hpp"
 
 namespace fs = std::filesystem;
 
@@ -208,6 +209,7 @@ void write_records(const std::vector<Task>& tasks, const fs::path& cache,
                         {made.path.lexically_relative(cache).generic_string()}});
     }
   }
+  records.set_peak_device_bytes(declared_memory_need());
   records.write(cache);
 }
 

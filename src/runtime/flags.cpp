@@ -67,8 +67,10 @@ void check_together(const Flags& flags) {
     throw usage("--board: wanted --check, which compares with that board, found none");
   }
   // Each of these does its work and stops.
-  const std::pair<const char*, bool> alone[] = {
-      {"--list", flags.list}, {"--check", flags.check}, {"--inspect", flags.inspect.has_value()}};
+  const std::pair<const char*, bool> alone[] = {{"--list", flags.list},
+                                                {"--check", flags.check},
+                                                {"--device-facts", flags.device_facts},
+                                                {"--inspect", flags.inspect.has_value()}};
   for (const auto& [flag, given] : alone) {
     if (!given) continue;
     for (const auto& [other, also] : alone) {
@@ -110,6 +112,8 @@ Flags take_flags(const std::vector<std::string>& words) {
       set_once(flags.inspect, "--inspect", std::move(*kernel));
     } else if (reader.is("--check")) {
       flags.check = true;
+    } else if (reader.is("--device-facts")) {
+      flags.device_facts = true;
     } else if (reader.is("--force")) {
       flags.force = true;
     } else if (reader.is("--list")) {
@@ -143,6 +147,7 @@ std::string flags_help() {
   --check [--board FILE]    verify that every kernel is there, whole, compiled from what this program
                             traces, and fits this machine's devices, or the board that FILE describes
                             (teeny boards NAME --json); run nothing, and stop
+  --device-facts            print what the CUDA driver says of this machine's devices, as JSON, and stop
   --on cpu|cuda|cuda:N      run on that device (else TEENY_DEVICE, else the best there is)
   --                        the rest belongs to the program
 for example:

@@ -22,6 +22,7 @@ struct Flags {
   bool force = false;
   bool list = false;
   bool check = false;
+  bool device_facts = false;
   bool help = false;
   std::vector<std::string> rest;
 };

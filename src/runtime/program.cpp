@@ -7,6 +7,7 @@
 #include "ahead.hpp"
 #include "check.hpp"
 #include "context.hpp"
+#include "device_facts.hpp"
 #include "flags.hpp"
 #include "inspect.hpp"
 #include "report.hpp"
@@ -63,6 +64,7 @@ void act(const detail::Flags& flags) {
   if (flags.cache_directory) detail::set_cache_directory(*flags.cache_directory);
   if (flags.list) leave(detail::list_kernels());
   if (flags.inspect) leave(detail::inspect_kernel(*flags.inspect));
+  if (flags.device_facts) leave(detail::print_device_facts());
   if (flags.check) leave(detail::check_program(flags.board));
   if (!requests.empty()) {
     leave(detail::compile_ahead(requests, detail::cache_directory(), flags.force));

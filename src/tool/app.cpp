@@ -100,6 +100,7 @@ int run_tool(int argc, const char* const* argv) {
     add_check(app, session);
     add_aot(app, session);
     add_package(app, session);
+    add_preflight(app, session);
     add_deploy(app, session);
     add_boards(app, session);
     add_doctor(app, session);

@@ -41,6 +41,24 @@ TEST(Records, SameRecordsSameBytesInAnyOrder) {
             read_file(ProgramRecords::path(directory.path() / "y", "p")));
 }
 
+TEST(Records, P47_DeclaredMemoryComesBackAndNoneIsNotZero) {
+  TemporaryDirectory directory;
+  const auto again = [&](std::optional<std::uint64_t> bytes) {
+    ProgramRecords records("p");
+    records.set_peak_device_bytes(bytes);
+    records.write(directory.path());
+    return ProgramRecords::read(directory.path(), "p")->peak_device_bytes();
+  };
+  for (const std::optional<std::uint64_t> bytes :
+       {std::optional<std::uint64_t>{}, std::optional<std::uint64_t>{0},
+        std::optional<std::uint64_t>{~std::uint64_t{0}}}) {
+    EXPECT_EQ(again(bytes), bytes);
+  }
+  write_file(ProgramRecords::path(directory.path(), "p"),
+             R"({"schema": 1, "program": "p", "kernels": {}, "peak_device_bytes": -1})");
+  EXPECT_THROW(static_cast<void>(ProgramRecords::read(directory.path(), "p")), Error);
+}
+
 TEST(Records, AChangedKernelReplacesItsRecord) {
   ProgramRecords records("p");
   records.add("a", {"A", "A", std::string(64, 'a'), {"old"}});

@@ -362,6 +362,43 @@ TEST_F(CheckTest, P47_DeclaredMemoryIsComparedWithTheBoards) {
   expect_finding(check(), 14, {"wanted 7681 MiB of device memory, device cuda:0 has "});
 }
 
+TEST_F(ProgramTest, P47_TheRecordsCarryWhatIsDeclared) {
+  const auto recorded = [&] {
+    EXPECT_EQ(run_program({"--device", "cpu"}).exit_code, 0);
+    return ProgramRecords::read(root_.path() / "cache dir", "runtime_test_program")
+        ->peak_device_bytes();
+  };
+  EXPECT_EQ(recorded(), std::nullopt);
+  environment_["TEST_MEMORY_NEED"] = "123456789012";
+  EXPECT_EQ(recorded(), std::uint64_t{123456789012});
+  environment_.erase("TEST_MEMORY_NEED");
+  EXPECT_EQ(recorded(), std::nullopt);
+}
+
+TEST_F(ProgramTest, DeviceFactsAreWhatTheDriverSays) {
+  environment_["LD_LIBRARY_PATH"] = fake_driver.string();
+  environment_["FAKE_CUDA_DRIVER"] = "12040";
+  ProcessResult result = run_program({"--device-facts"});
+  EXPECT_EQ(result.exit_code, 0) << result.error;
+  const auto said = nlohmann::json::parse(result.output);
+  EXPECT_EQ(said.at("schema"), "teeny-device-facts/1");
+  ASSERT_EQ(said.at("devices").size(), 1U);
+  const auto& device = said.at("devices").front();
+  EXPECT_EQ(device.at("capability"), "sm_87");
+  EXPECT_EQ(device.at("driver"), "12.4");
+  EXPECT_TRUE(device.at("integrated").is_boolean());
+  EXPECT_GT(device.at("multiprocessors"), 0);
+  EXPECT_GT(device.at("shared_bytes"), 0);
+  EXPECT_GE(device.at("memory_total"), device.at("memory_free"));
+  // No device is an answer, too.
+  environment_["FAKE_CUDA_DEVICES"] = "0";
+  result = run_program({"--device-facts"});
+  EXPECT_EQ(result.exit_code, 0) << result.error;
+  const auto none = nlohmann::json::parse(result.output);
+  EXPECT_TRUE(none.at("devices").empty());
+  EXPECT_FALSE(none.at("why_none").get<std::string>().empty());
+}
+
 TEST_F(CheckTest, ABoardFileThatIsNoneIsRefused) {
   ProcessResult result = on_board({"--check", "--board", "/nonexistent/board.json"});
   EXPECT_EQ(result.exit_code, 1);

@@ -76,6 +76,7 @@ TEST(Flags, MistakesNameTheFlag) {
   EXPECT_NE(refusal({"--list", "--device", "cpu"}).find("--list"), std::string::npos);
   EXPECT_NE(refusal({"--check", "--list"}).find("--check"), std::string::npos);
   EXPECT_NE(refusal({"--check", "--on", "cpu"}).find("--on"), std::string::npos);
+  EXPECT_NE(refusal({"--device-facts", "--check"}).find("--device-facts"), std::string::npos);
   EXPECT_NE(refusal({"--inspect", "A", "--check"}).find("--inspect"), std::string::npos);
   EXPECT_NE(refusal({"--inspect", "A", "--inspect", "B"}).find("--inspect"), std::string::npos);
   EXPECT_NE(refusal({"--inspect"}).find("--inspect"), std::string::npos);
@@ -84,7 +85,7 @@ TEST(Flags, MistakesNameTheFlag) {
 
 TEST(Flags, TheHelpNamesThemAll) {
   for (const char* flag : {"--device", "--options", "--force", "--cache-dir", "--list", "--on",
-                           "--check", "--board", "--inspect"}) {
+                           "--check", "--board", "--inspect", "--device-facts"}) {
     EXPECT_NE(flags_help().find(flag), std::string::npos) << flag;
   }
 }

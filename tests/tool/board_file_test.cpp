@@ -162,12 +162,48 @@ TEST(Boards, EveryShippedFileIsSound) {
     // What the board's own kernels need is no conflict with it.
     EXPECT_EQ(conflict(board, Target(*board.capability)), std::nullopt) << board.name;
   }
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"generic-aarch64", "h200-server", "jetson-agx-thor",
-                                      "jetson-orin-nano", "jetson-xavier-nx", "rtx-desktop"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"generic-aarch64", "h200-server", "jetson-agx-orin",
+                                             "jetson-agx-thor", "jetson-orin-nano",
+                                             "jetson-orin-nx", "jetson-xavier-nx", "rtx-desktop"}));
   for (const auto& entry : fs::directory_iterator(boards_directory())) {
     EXPECT_EQ(read_board_file(entry.path()).name, entry.path().stem().string());
   }
+}
+
+TEST(Boards, EveryGenerationOfEveryBoardIsFoundByItsName) {
+  for (const auto& board : shipped_boards()) {
+    EXPECT_EQ(board.full_name(), board.name + "@" + board.generations.front().name);
+    for (std::size_t i = 0; i < board.generations.size(); ++i) {
+      const std::string name = board.name + "@" + board.generations[i].name;
+      const Board found = find_board(name);
+      EXPECT_EQ(found.full_name(), name);
+      EXPECT_EQ(found.generation, i);
+      EXPECT_EQ(found.capability.has_value(), found.chosen().driver.has_value()) << name;
+      EXPECT_EQ(find_board((boards_directory() / (board.name + ".toml")).string() + "@" +
+                           board.generations[i].name)
+                    .full_name(),
+                name);
+    }
+  }
+}
+
+// P34: which folder of the CUDA toolkit a board's libraries are in is written in its file, for each
+// generation: two names until CUDA 12, one since 13.
+TEST(Pains, P34_EveryBoardSaysItsCudaTargetDirectory) {
+  int split = 0;
+  for (const auto& board : shipped_boards()) {
+    if (!board.capability) continue;
+    for (const auto& generation : board.generations) {
+      const Board chosen = find_board(board.name + "@" + generation.name);
+      std::string wanted = "x86_64-linux";
+      if (board.triple == "aarch64-linux-gnu") {
+        wanted = board.integrated && generation.driver->major < 13 ? "aarch64-linux" : "sbsa-linux";
+      }
+      EXPECT_EQ(chosen.cuda_target_directory, wanted) << chosen.full_name();
+      split += wanted == "aarch64-linux" ? 1 : 0;
+    }
+  }
+  EXPECT_GT(split, 3);
 }
 
 TEST(Boards, AreFoundByNameGenerationAndFile) {

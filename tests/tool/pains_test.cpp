@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "tests/tool/package_support.hpp"
 #include "tool/boards/board_file.hpp"
 #include "tool/commands/devices.hpp"
 #include "tool/doctor/diagnosis.hpp"
@@ -15,6 +16,8 @@
 namespace fs = std::filesystem;
 using namespace teeny;
 using namespace teeny::tool;
+using teeny::test::code_of;
+using teeny::test::ptx_of;
 
 namespace {
 
@@ -48,33 +51,6 @@ std::vector<CompileRequest> requests_of(const std::vector<std::string>& devices)
                                      std::nullopt, CpuTarget{"aarch64-linux-gnu", "generic", {}}));
   }
   return requests;
-}
-
-Artifact ptx_of(Capability capability, PtxVersion version) {
-  Artifact artifact;
-  artifact.info.kind = ArtifactKind::ptx;
-  artifact.info.kernel = "Scale";
-  artifact.info.fingerprint = std::string(64, '1');
-  artifact.info.key = std::string(64, '2');
-  artifact.info.target = Target(capability, version).canonical();
-  artifact.info.capability = capability;
-  artifact.info.ptx_version = version;
-  artifact.code = ".version " + version.name() + "\n.target " + capability.name() + "\n";
-  return artifact;
-}
-
-Artifact code_of(Capability capability, AssemblerVersion assembler) {
-  Artifact artifact = ptx_of(capability, {7, 4});
-  artifact.info.kind = ArtifactKind::cubin;
-  artifact.info.key = std::string(64, '3');
-  artifact.info.assembler = assembler_name(assembler);
-  artifact.info.elf_abi = elf_abi(assembler, capability)->version;
-  artifact.info.registers = 24;
-  artifact.info.spill_bytes = 0;
-  artifact.code =
-      "\x7f"
-      "ELF";
-  return artifact;
 }
 
 /// A package for the default generation of jetson-orin-nano, whose program has one kernel.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/tool/fake_ssh.hpp"
 #include "tool/package/findings.hpp"
 #include "tool/transport/release.hpp"
 #include "tool/transport/words.hpp"
@@ -12,32 +13,10 @@
 namespace fs = std::filesystem;
 using namespace teeny;
 using namespace teeny::tool;
+using teeny::test::FakeSsh;
+using teeny::test::obedient;
 
 namespace {
-
-/// An ssh of our own: runs the command it is given in a shell here, as sshd would there.
-class FakeSsh {
- public:
-  explicit FakeSsh(const std::string& body) : directory_("ssh 'é $") {
-    program_ = directory_.path() / "ssh";
-    write_file(program_, "#!/bin/sh\n" + body + "\n", 0755);
-  }
-  [[nodiscard]] std::string command() const {
-    return quote_for_shell(program_.string()) + " -F 'a b'";
-  }
-  [[nodiscard]] const fs::path& directory() const { return directory_.path(); }
-
- private:
-  TemporaryDirectory directory_;
-  fs::path program_;
-};
-
-// The words after the host, joined by blanks, are the remote command.
-const std::string obedient =
-    "while [ $# -gt 0 ] && [ \"$1\" != board ]; do shift; done\n"
-    "[ \"$1\" = board ] || exit 99\n"
-    "shift\n"
-    "exec sh -c \"$*\"";
 
 Error error_of(const std::string& body) {
   const FakeSsh ssh(body);

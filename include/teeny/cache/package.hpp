@@ -31,6 +31,8 @@ struct PackageContents {
   std::vector<std::string> programs;                         ///< names under bin/
   std::vector<std::pair<std::string, std::string>> devices;  ///< device and its completed options
   std::vector<PackagedFile> files;  ///< all but the manifest itself, sorted by path
+  /// The most that any of the programs declares; absent where one of them declares nothing.
+  std::optional<std::uint64_t> peak_device_bytes = {};
 
   /// Error(input) naming `origin` when it is damaged or of another schema, or names a path outside.
   [[nodiscard]] static PackageContents from_json(const std::string& json,

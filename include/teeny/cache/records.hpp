@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -41,9 +42,16 @@ class ProgramRecords {
   /// replaced whole: the kernel has changed.
   void add(const std::string& record_key, const KernelRecord& record);
 
+  /// Bytes of device memory that the program declares at its peak; nullopt: it declares nothing.
+  [[nodiscard]] std::optional<std::uint64_t> peak_device_bytes() const noexcept {
+    return peak_device_bytes_;
+  }
+  void set_peak_device_bytes(std::optional<std::uint64_t> bytes) { peak_device_bytes_ = bytes; }
+
  private:
   std::string program_;
   std::map<std::string, KernelRecord, std::less<>> kernels_;
+  std::optional<std::uint64_t> peak_device_bytes_;
 };
 
 }  // namespace teeny

@@ -197,7 +197,7 @@ void read_cuda(const toml::table& table, const std::string& origin, Board& board
 
 std::string choices(const std::vector<std::string>& names) { return join(names, ", "); }
 
-void choose_generation(Board& board, std::string_view name) {
+void choose_generation(Board& board, std::string_view name, const std::string& option) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < board.generations.size(); ++i) {
     if (board.generations[i].name == name) {
@@ -207,7 +207,7 @@ void choose_generation(Board& board, std::string_view name) {
     names.push_back(board.generations[i].name);
   }
   throw Error(ErrorKind::usage,
-              "--target: " + board.name + " has no generation \"" + std::string(name) + "\"",
+              option + ": " + board.name + " has no generation \"" + std::string(name) + "\"",
               "choose one of: " + choices(names));
 }
 
@@ -281,14 +281,16 @@ Parsed parse(std::string_view text, const std::string& origin) {
   return parsed;
 }
 
-Board chosen(Parsed parsed, std::optional<std::string_view> generation) {
-  if (generation) choose_generation(parsed.board, *generation);
+Board chosen(Parsed parsed, std::optional<std::string_view> generation,
+             const std::string& option = {}) {
+  if (generation) choose_generation(parsed.board, *generation, option);
   parsed.board.cuda_target_directory = parsed.target_directories.at(parsed.board.generation);
   return parsed.board;
 }
 
-Board load(const fs::path& path, std::optional<std::string_view> generation) {
-  return chosen(parse(read_file(path), path.string()), generation);
+Board load(const fs::path& path, std::optional<std::string_view> generation,
+           const std::string& option = {}) {
+  return chosen(parse(read_file(path), path.string()), generation, option);
 }
 
 bool is_file(const fs::path& path) {
@@ -314,9 +316,9 @@ std::vector<Board> shipped_boards() {
   return boards;
 }
 
-Board find_board(std::string_view target) {
+Board find_board(std::string_view target, const std::string& option) {
   if (target.empty()) {
-    throw Error(ErrorKind::usage, "--target is empty",
+    throw Error(ErrorKind::usage, option + " is empty",
                 "choose one of: " + choices(shipped_names()));
   }
   // A file's own name may hold an @.
@@ -333,19 +335,19 @@ Board find_board(std::string_view target) {
   const bool toml =
       name.size() > extension.size() && name.substr(name.size() - extension.size()) == extension;
   if (name.find('/') != std::string_view::npos || toml) {
-    if (is_file(fs::path(name))) return load(fs::path(name), generation);
-    throw Error(ErrorKind::usage, "--target: there is no board file " + std::string(name),
+    if (is_file(fs::path(name))) return load(fs::path(name), generation, option);
+    throw Error(ErrorKind::usage, option + ": there is no board file " + std::string(name),
                 "name a file that exists, or one of: " + choices(shipped_names()));
   }
   const auto names = shipped_names();
   if (std::find(names.begin(), names.end(), name) == names.end()) {
     const auto close = nearest(name, names);
     throw Error(ErrorKind::usage,
-                "--target: unknown board \"" + std::string(name) + "\"" +
+                option + ": unknown board \"" + std::string(name) + "\"" +
                     (close ? "; did you mean " + *close + "?" : ""),
                 "choose one of: " + choices(names) + "; or name a board file (a path to a .toml)");
   }
-  return load(boards_directory() / (std::string(name) + ".toml"), generation);
+  return load(boards_directory() / (std::string(name) + ".toml"), generation, option);
 }
 
 }  // namespace teeny::tool

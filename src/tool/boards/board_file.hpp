@@ -22,7 +22,7 @@ namespace teeny::tool {
 
 /// What `--target` names: NAME, NAME@GENERATION, or a board file (a path with a slash, or ending in
 /// .toml, with or without @GENERATION). Error(usage) naming the choices when there is no such
-/// board, file or generation.
-[[nodiscard]] Board find_board(std::string_view target);
+/// board, file or generation; `option` is what it was named with.
+[[nodiscard]] Board find_board(std::string_view target, const std::string& option = "--target");
 
 }  // namespace teeny::tool

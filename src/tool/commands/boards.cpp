@@ -8,8 +8,17 @@
 
 #include "tool/boards/board_file.hpp"
 #include "tool/commands/command.hpp"
+#include "tool/preflight/board_toml.hpp"
+#include "tool/preflight/probe.hpp"
+#include "tool/preflight/report.hpp"
 
+#include "teeny/base/error.hpp"
+#include "teeny/base/files.hpp"
+#include "teeny/base/log.hpp"
+#include "teeny/cache/package.hpp"
 #include "teeny/target/board_json.hpp"
+
+namespace fs = std::filesystem;
 
 namespace teeny::tool {
 
@@ -18,6 +27,13 @@ namespace {
 struct BoardsOptions {
   std::string name;
   bool json = false;
+};
+
+struct ProbeOptions {
+  std::string host;
+  std::string ssh = "ssh";
+  std::string package;
+  std::string output;
 };
 
 void print_generation(const BoardGeneration& generation, bool chosen) {
@@ -83,6 +99,50 @@ int run_boards(const BoardsOptions& options) {
   return 0;
 }
 
+int run_probe(const ProbeOptions& options) {
+  ProbeRequest request;
+  if (!options.package.empty()) {
+    const auto contents = PackageContents::read(options.package);
+    if (!contents.programs.empty()) {
+      request.program = fs::path(options.package) / "bin" / contents.programs.front();
+    }
+  }
+  const Transport transport(options.host, options.ssh);
+  const BoardFacts facts = probe(transport, request);
+  for (const auto& remark : facts.remarks) log(LogLevel::notice, remark);
+  const std::string text = board_to_toml(facts);
+  if (options.output.empty()) {
+    std::cout << text;
+    return 0;
+  }
+  write_file(options.output, text);
+  std::cout << as_table(facts) << options.output << "\n";
+  return 0;
+}
+
+CLI::App* add_probe(CLI::App& boards, Session& session) {
+  auto options = std::make_shared<ProbeOptions>();
+  auto* command = boards.add_subcommand("probe", "Write a board file from a live board, over ssh");
+  command->add_option("HOST", options->host, "[user@]name, or an alias of your ssh configuration")
+      ->required();
+  command->add_option("--ssh", options->ssh, "the ssh command, e.g. \"ssh -p 2222 -F config\"")
+      ->type_name("CMD");
+  command
+      ->add_option("--package", options->package,
+                   "a package made for such a board: its program is copied to a temporary "
+                   "directory there, asks the CUDA driver, and is removed again")
+      ->type_name("DIR");
+  command->add_option("-o,--output", options->output, "the file to write; default standard output")
+      ->type_name("FILE");
+  command->footer(
+      "Without --package nothing is copied to the board; what only its CUDA driver knows is then "
+      "taken from\nthe board files, by the release of Linux for Tegra, and marked so.\n"
+      "Example:\n  teeny boards probe nvidia@orin -o my-orin.toml");
+  command->callback(
+      [options, &session] { session.run = [options] { return run_probe(*options); }; });
+  return command;
+}
+
 }  // namespace
 
 void add_boards(CLI::App& app, Session& session) {
@@ -91,8 +151,11 @@ void add_boards(CLI::App& app, Session& session) {
   command->add_option("NAME", options->name, "a board, NAME@GENERATION, or a board file");
   command->add_flag("--json", options->json, "as JSON");
   command->footer("Example:\n  teeny boards jetson-orin-nano@6.2");
-  command->callback(
-      [options, &session] { session.run = [options] { return run_boards(*options); }; });
+  const auto* probe = add_probe(*command, session);
+  command->callback([options, probe, &session] {
+    if (probe->parsed()) return;  // its own callback came first
+    session.run = [options] { return run_boards(*options); };
+  });
 }
 
 }  // namespace teeny::tool

@@ -23,6 +23,7 @@ void add_build(CLI::App& app, Session& session);
 void add_check(CLI::App& app, Session& session);
 void add_aot(CLI::App& app, Session& session);
 void add_package(CLI::App& app, Session& session);
+void add_preflight(CLI::App& app, Session& session);
 void add_deploy(CLI::App& app, Session& session);
 void add_boards(CLI::App& app, Session& session);
 void add_doctor(CLI::App& app, Session& session);

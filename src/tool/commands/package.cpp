@@ -271,6 +271,7 @@ int run_package(const PackageOptions& options) {
   manifest.board = plan.board.full_name();
   manifest.triple = plan.board.triple;
   manifest.kernels = list_kernels(package, manifest.programs, findings);
+  manifest.peak_device_bytes = peak_device_bytes(package, manifest.programs);
   manifest.tools = tools_of(cross, manifest.kernels);
   std::vector<std::string> notices;
   check_kernels_complete(package, manifest.programs, manifest.kernels, plan.board, requests,

@@ -38,10 +38,13 @@ constexpr GccRelease gcc_releases[] = {
     {"3.4.30", "1.3.13", "12.0.0"}, {"3.4.32", "1.3.14", "13.0.0"}, {"3.4.33", "1.3.15", "14.0.0"},
 };
 
+// Of what is not known of a board there is no limit.
 std::map<std::string, std::string> limits_of(const Board& board) {
   const auto& generation = board.chosen();
-  std::map<std::string, std::string> limits = {{"GLIBC", generation.glibc},
-                                               {"GLIBCXX", generation.glibcxx}};
+  std::map<std::string, std::string> limits;
+  if (!generation.glibc.empty()) limits["GLIBC"] = generation.glibc;
+  if (generation.glibcxx.empty()) return limits;
+  limits["GLIBCXX"] = generation.glibcxx;
   for (const auto& release : gcc_releases) {
     if (compare_versions(release.glibcxx, generation.glibcxx) > 0) break;
     limits["CXXABI"] = release.cxxabi;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+
+#include "runtime/places.hpp"
 
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
@@ -18,22 +21,6 @@ namespace {
 bool is_artifact(const fs::path& path) {
   const auto extension = path.extension();
   return extension == ".ptx" || extension == ".cubin" || extension == ".so";
-}
-
-// Why an artifact of `device` does not load on the board; empty when it does.
-std::string misfit(const ArtifactInfo& info, const Board& board) {
-  if (info.kind == ArtifactKind::shared_object) {
-    const auto clash = conflict(board, Target::parse_canonical(info.target));
-    return clash.value_or("");
-  }
-  const auto facts = device_facts(board);
-  if (!facts) return "board " + board.full_name() + " has no CUDA device";
-  std::string why;
-  return fit_cuda(info, *facts, &why) == Fit::no ? why : "";
-}
-
-std::string device_of(const ArtifactInfo& info) {
-  return info.kind == ArtifactKind::shared_object ? "cpu" : "cuda";
 }
 
 // The devices that were asked for, each once.
@@ -89,73 +76,105 @@ std::vector<PackagedKernel> list_kernels(const fs::path& package,
   return kernels;
 }
 
-void check_kernels_complete(const fs::path& package, const std::vector<std::string>& programs,
-                            const std::vector<PackagedKernel>& kernels, const Board& board,
-                            const std::vector<CompileRequest>& requests,
-                            std::vector<Finding>& findings, std::vector<std::string>& notices) {
-  const auto add = [&findings](int code, const std::string& text, const std::string& next) {
-    findings.push_back({code, text, next});
+void check_kernels_present(const fs::path& package, const std::vector<std::string>& programs,
+                           const std::vector<PackagedKernel>& kernels,
+                           const std::vector<std::string>& devices,
+                           std::vector<Finding>& findings) {
+  const auto add = [&findings](const std::string& text, const std::string& next) {
+    findings.push_back({finding_code::incomplete, text, next});
   };
-  std::map<std::string, const PackagedKernel*> by_artifact;
-  for (const auto& kernel : kernels) {
-    by_artifact[kernel.artifact] = &kernel;
-    if (const auto why = misfit(kernel.info, board); !why.empty()) {
-      add(finding_code::capability, kernel.info.kernel + ": " + why, "compile it for the board");
-    }
-  }
   if (kernels.empty()) {
-    add(finding_code::incomplete, "the cache is empty: no kernel was compiled",
+    add("the cache is empty: no kernel was compiled",
         "let main hand its arguments to teeny::Program or teeny::run, and launch a kernel");
     return;
   }
-  const auto facts = device_facts(board);
-  const bool machine_code =
-      std::any_of(requests.begin(), requests.end(),
-                  [](const CompileRequest& request) { return request.wants_machine_code(); });
+  std::map<std::string, std::string> device_by_artifact;
+  for (const auto& kernel : kernels) device_by_artifact[kernel.artifact] = device_of(kernel.info);
   for (const auto& program : programs) {
     const auto records = ProgramRecords::read(package / "cache", program);
     if (!records) {
-      add(finding_code::incomplete, program + " left no record of its kernels in the cache",
+      add(program + " left no record of its kernels in the cache",
           "let its main hand its arguments to teeny::Program or teeny::run");
       continue;
     }
     for (const auto& [key, record] : records->kernels()) {
-      std::vector<const ArtifactInfo*> infos;
-      Fit best = Fit::no;
+      std::set<std::string> there;
       for (const auto& artifact : record.artifacts) {
-        const auto kernel = by_artifact.find("cache/" + artifact);
-        if (kernel == by_artifact.end()) {
-          add(finding_code::incomplete,
-              program + ": " + record.readable + ": cache/" + artifact + " is missing",
-              "make the package again");
-          continue;
-        }
-        infos.push_back(&kernel->second->info);
-        if (facts) best = std::max(best, fit_cuda(*infos.back(), *facts));
-      }
-      for (const auto& device : devices_of(requests)) {
-        const bool there =
-            std::any_of(infos.begin(), infos.end(),
-                        [&device](const ArtifactInfo* info) { return device_of(*info) == device; });
-        if (!there) {
-          add(finding_code::incomplete,
-              program + ": " + record.readable + " is not there for device " + device,
+        const auto kernel = device_by_artifact.find("cache/" + artifact);
+        if (kernel != device_by_artifact.end()) {
+          there.insert(kernel->second);
+        } else {
+          add(program + ": " + record.readable + ": cache/" + artifact + " is missing",
               "make the package again");
         }
       }
-      if (best != Fit::ptx) continue;
-      if (machine_code) {
-        add(finding_code::incomplete,
-            program + ": " + record.readable + ": wanted machine code that " + board.full_name() +
-                " loads, found PTX alone",
-            "make the package again; machine-code=no leaves it to the board's driver");
-      } else {
-        notices.push_back(program + ": " + record.readable + ": PTX alone, which the driver of " +
-                          board.full_name() +
-                          " compiles at every start (tens to hundreds of ms a kernel)");
+      for (const auto& device : devices) {
+        if (there.count(device) != 0) continue;
+        add(program + ": " + record.readable + " is not there for device " + device,
+            "make the package again");
       }
     }
   }
+}
+
+void check_kernels_complete(const fs::path& package, const std::vector<std::string>& programs,
+                            const std::vector<PackagedKernel>& kernels, const Board& board,
+                            const std::vector<CompileRequest>& requests,
+                            std::vector<Finding>& findings, std::vector<std::string>& notices) {
+  check_kernels_present(package, programs, kernels, devices_of(requests), findings);
+  const detail::Place cuda = detail::place_on(board, DeviceKind::cuda);
+  const detail::Place cpu = detail::place_on(board, DeviceKind::cpu);
+  std::map<std::pair<std::string, std::string>, Fit> best;  // of what records name: by type and IR
+  for (const auto& kernel : kernels) {
+    const bool is_cuda = kernel.info.kind != ArtifactKind::shared_object;
+    const auto verdict = detail::judge(kernel.info, is_cuda ? cuda : cpu);
+    if (!verdict.fits) {
+      findings.push_back({verdict.exit_code, kernel.info.kernel + ": " + verdict.text,
+                          "compile it for the board"});
+    }
+    if (!is_cuda || !cuda.device || kernel.type.empty()) continue;
+    Fit& so_far = best[{kernel.type, kernel.info.fingerprint}];
+    so_far = std::max(so_far, fit_cuda(kernel.info, *cuda.device));
+  }
+  const bool machine_code =
+      std::any_of(requests.begin(), requests.end(),
+                  [](const CompileRequest& request) { return request.wants_machine_code(); });
+  for (const auto& [kernel, fit] : best) {
+    const std::string& type = kernel.first;
+    if (fit != Fit::ptx) continue;
+    if (machine_code) {
+      findings.push_back(
+          {finding_code::incomplete,
+           type + ": wanted machine code that " + board.full_name() + " loads, found PTX alone",
+           "make the package again; machine-code=no leaves it to the board's driver"});
+    } else {
+      notices.push_back(jit_notice(type, board.full_name()));
+    }
+  }
+}
+
+std::optional<std::uint64_t> peak_device_bytes(const fs::path& package,
+                                               const std::vector<std::string>& programs) {
+  std::optional<std::uint64_t> peak;
+  for (const auto& program : programs) {
+    const auto records = ProgramRecords::read(package / "cache", program);
+    if (!records || !records->peak_device_bytes()) return std::nullopt;
+    peak = std::max(peak.value_or(0), *records->peak_device_bytes());
+  }
+  return peak;
+}
+
+const std::string& label_of(const PackagedKernel& kernel) {
+  return kernel.type.empty() ? kernel.info.kernel : kernel.type;
+}
+
+std::string device_of(const ArtifactInfo& info) {
+  return info.kind == ArtifactKind::shared_object ? "cpu" : "cuda";
+}
+
+std::string jit_notice(const std::string& kernel, const std::string& board) {
+  return kernel + ": PTX alone, which the driver of " + board +
+         " compiles at every start (tens to hundreds of ms a kernel)";
 }
 
 }  // namespace teeny::tool

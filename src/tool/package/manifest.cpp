@@ -84,8 +84,9 @@ std::string Manifest::to_json() const {
   root["elf_needs"] = json::array();
   for (const auto& elf : elf_needs) root["elf_needs"].push_back(elf_json(elf));
   root["weights"] = json::array();
-  // Nobody has declared it: unknown, which is not 0.
+  // Not declared is unknown, which is not 0.
   root["peak_device_bytes"] = nullptr;
+  if (peak_device_bytes) root["peak_device_bytes"] = *peak_device_bytes;
   root["tools"] = json::object();
   for (const auto& [tool, version] : tools) root["tools"][tool] = version;
   try {
