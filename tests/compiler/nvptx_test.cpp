@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/layout/runs.hpp"
 #include "compiler/nvptx/chip.hpp"
 #include "compiler/nvptx/instructions.hpp"
 #include "compiler/nvptx/layout_plan.hpp"
@@ -412,36 +411,6 @@ TEST(LayoutPlan, LoadsRunAlongTheContiguousDimension) {
   EXPECT_EQ(axes.memory_order(from), (std::vector<int>{0, 1}));
   const nvptx::LayoutPlan plan = nvptx::plan_layouts(kernel, axes);
   EXPECT_EQ(plan.table[plan.home(loaded)], LinearLayout::blocked({32, 32}, {0, 1}, 2, 2));
-}
-
-TEST(LayoutPlan, VectorsAreAsWideAsAlignmentCanBeCountedOn) {
-  const auto run_of_first_load = [](const ir::Kernel& sample) {
-    const ir::Kernel kernel = prepare(sample);
-    const AxisAnalysis axes(kernel);
-    const nvptx::LayoutPlan plan = nvptx::plan_layouts(kernel, axes);
-    const std::function<const ir::Op*(const ir::Block&)> first = [&](const ir::Block& block) {
-      const ir::Op* found = nullptr;
-      for (const ir::Op& op : block.ops) {
-        if (found == nullptr && op.code == ir::Opcode::load) found = &op;
-        for (const ir::Block& region : op.regions) {
-          if (found == nullptr) found = first(region);
-        }
-      }
-      return found;
-    };
-    const ir::Op* load = first(kernel.body);
-    const ir::Shape& shape = kernel.type(load->results[0]).shape;
-    return 1 << run_bits(plan.table[plan.home(load->results[0])], shape,
-                         static_cast<int>(shape.size()) - 1);
-  };
-  EXPECT_EQ(run_of_first_load(sample::vector_add(DType::f64)), 2);
-  EXPECT_EQ(run_of_first_load(sample::vector_add(DType::f32)), 4);
-  EXPECT_EQ(run_of_first_load(sample::vector_add(DType::f16)), 8);
-  EXPECT_EQ(run_of_first_load(sample::vector_add(DType::u8, 4096)), 16);
-  // Rows of unknown length.
-  EXPECT_EQ(run_of_first_load(sample::softmax(DType::f32, 1024)), 2);
-  EXPECT_EQ(run_of_first_load(sample::matmul(DType::f16, DType::f16, 64, 64, 32)), 2);
-  EXPECT_EQ(run_of_first_load(sample::matmul(DType::i8, DType::i32, 64, 32, 16)), 4);
 }
 
 TEST(LayoutPlan, WhatIsReducedAndBroadcastBackStaysInPlace) {

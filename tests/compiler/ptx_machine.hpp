@@ -11,7 +11,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <map>
 #include <unordered_map>
 
 #include "tests/compiler/ptx_program.hpp"
@@ -20,11 +19,12 @@
 
 namespace teeny::compiler::testing {
 
-/// How many instructions of all threads read or wrote global memory.
+/// How many instructions of all threads read or wrote global memory, and how many of them several
+/// words at once.
 struct GlobalAccesses {
   std::size_t all = 0;
+  std::size_t vectors = 0;
   std::size_t bytes = 0;
-  std::map<std::size_t, std::size_t> by_bytes = {};  ///< by how many bytes they took at once
 };
 
 class PtxMachine {
@@ -356,10 +356,9 @@ class PtxMachine {
       fail(thread, "vector is not aligned");
     }
     if (!shared) {
-      const std::size_t bytes = values.size() * static_cast<std::size_t>(type.bytes());
       ++accesses_.all;
-      accesses_.bytes += bytes;
-      ++accesses_.by_bytes[bytes];
+      accesses_.vectors += values.size() > 1;
+      accesses_.bytes += values.size() * static_cast<std::size_t>(type.bytes());
     }
     for (const PtxOperand& value : values) {
       if (is_load) {

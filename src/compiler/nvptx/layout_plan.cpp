@@ -241,47 +241,29 @@ class Planner {
       return plan_.table[to].with_bits(
           broadcast_bits(type(facts.broadcast->operands[0]).shape, type(result).shape));
     }
-    if (facts.load != nullptr) return access_layout(*facts.load, facts.widest);
+    if (facts.load != nullptr) return memory_layout(facts.load->operands[0], facts.widest);
     if (facts.permute != nullptr && moves(facts.permute->operands[0])) {
       const ValueId operand = facts.permute->operands[0];
       const LayoutId from = home(operand);
       return plan_.table[from].with_bits(permute_bits(type(operand).shape, facts.permute->dims));
     }
-    if (facts.store != nullptr) return access_layout(*facts.store, facts.widest);
+    if (facts.store != nullptr) return memory_layout(facts.store->operands[0], facts.widest);
     return LinearLayout::flat(type(value).shape, warp_bits_);
   }
 
-  /// Neighbours in memory in one thread, 2^vector_bits of them unless threads would be without any,
-  /// and the next ones in the next thread.
-  LinearLayout memory_layout(ValueId pointer, int vector_bits) {
+  /// Neighbours in memory in one thread, as many as one access takes of elements of `widest` bytes
+  /// and as leave no thread without any, and the next ones in the next thread.
+  LinearLayout memory_layout(ValueId pointer, int widest) {
     const ir::Shape& shape = type(pointer).shape;
     if (single(pointer)) return LinearLayout::flat(shape, warp_bits_);
+    const std::vector<int> order = axes_.memory_order(pointer);
     const std::vector<int> bits = extent_bits(shape);
     const int all_bits = std::accumulate(bits.begin(), bits.end(), 0);
     const int spare_bits = std::max(0, all_bits - LinearLayout::lane_bits - warp_bits_);
-    return LinearLayout::blocked(shape, axes_.memory_order(pointer),
-                                 std::min(vector_bits, spare_bits), warp_bits_);
-  }
-
-  LinearLayout access_layout(const Op& op, int widest) {
-    return memory_layout(op.operands[0], vector_bits(op.operands[0], widest));
-  }
-
-  /// log2 of how many neighbours, of elements of at most `widest` bytes, one access is to take.
-  /// Where pointers lie at known distances from what the launch passes, alignment can be counted
-  /// on, and the widest access is taken. Where it depends on strides and offsets that are known
-  /// only then, half of all rows may lie badly; their elements are accessed one by one, and the
-  /// farther apart those of neighbouring threads are, the longer that takes, while two elements or
-  /// a word of 32 bits are all that full bandwidth needs (bench/results/vector-add.md).
-  [[nodiscard]] int vector_bits(ValueId pointer, int widest) const {
-    if (single(pointer)) return 0;
-    const auto axis = static_cast<std::size_t>(axes_.memory_order(pointer).front());
-    const AxisFacts& facts = axes_.of(pointer)[axis];
-    const int unit_bits = log2_of(size_of(type(pointer).dtype));
-    const int most = std::min(facts.contiguous, log2_of(max_access_bytes / widest));
-    const bool counted_on =
-        axes_.root(pointer) != no_value && divisible_at(facts, most, unit_bits) >= most + unit_bits;
-    return counted_on ? most : std::min(most, log2_of(std::max(2, 4 / widest)));
+    const auto fastest = static_cast<std::size_t>(order.at(0));
+    const int vector_bits = std::min(
+        {axes_.of(pointer)[fastest].contiguous, spare_bits, log2_of(max_access_bytes / widest)});
+    return LinearLayout::blocked(shape, order, vector_bits, warp_bits_);
   }
 
   LayoutId reduce_layout(const Op& op) {
@@ -298,7 +280,7 @@ class Planner {
   LayoutId store_layout(const Op& op) {
     const ValueId pointer = op.operands[0];
     const int bytes = size_of(type(pointer).dtype);
-    const LinearLayout wanted = access_layout(op, bytes);
+    const LinearLayout wanted = memory_layout(pointer, bytes);
     for (const ValueId operand : op.operands) {
       if (!moves(operand)) continue;
       const LayoutId now = home(operand);
@@ -311,7 +293,8 @@ class Planner {
   bool coalesces(const LinearLayout& layout, ValueId pointer, int bytes) {
     constexpr int transaction_bits = 5;
     // One element after the other in memory, as far as that goes.
-    const std::vector<std::uint32_t> columns = memory_layout(pointer, 0).lane_columns();
+    const LinearLayout single = memory_layout(pointer, max_access_bytes);
+    std::vector<std::uint32_t> columns = single.lane_columns();
     const auto& registers = layout.register_columns();
     std::size_t next = 0;
     int covered = log2_of(bytes);
