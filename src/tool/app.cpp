@@ -21,6 +21,7 @@ constexpr const char* closing_text =
     "  teeny build --target jetson-orin-nano --example image_filter\n"
     "  teeny package --target jetson-orin-nano --example image_filter --device cuda \\\n"
     "      --options \"capability=sm_87,ptx-version=82\"\n"
+    "  teeny preflight --package build/package/jetson-orin-nano/image_filter --host nvidia@orin\n"
     "  teeny deploy --package build/package/jetson-orin-nano/image_filter --host nvidia@orin\n"
     "`teeny COMMAND --help` explains one command.";
 

@@ -277,6 +277,17 @@ TEST(Pains, P01_PreflightComparesEveryPtxWithTheDriver) {
   }
 }
 
+// ... as its own text says: a description that says otherwise is of no use.
+TEST(Pains, P01_PreflightReadsTheVersionInThePtxItself) {
+  TestPackage package;
+  Artifact artifact = ptx_of(Capability::sm_87, {7, 4});
+  artifact.code = "// by hand\n.version 8.5\n.target sm_87\n";
+  package.add(artifact);
+  package.finish();
+  expect_findings(examine(package.path(), facts_named("jetson-orin-nano")), 15,
+                  {"found another .version in the text"});
+}
+
 // P05: on an integrated chip only machine code of exactly its capability counts; PTX of a lower one
 // does, and what it costs is told.
 TEST(Pains, P05_PreflightCountsNoMachineCodeOfAnotherChip) {

@@ -15,8 +15,6 @@
 namespace fs = std::filesystem;
 using namespace teeny;
 using namespace teeny::tool;
-using teeny::test::FakeSsh;
-using teeny::test::obedient;
 
 namespace {
 
@@ -230,7 +228,7 @@ TEST(BoardToml, IsReadBackAsWhatWasProbed) {
 }
 
 TEST(Probe, AsksThisMachineThroughAnSsh) {
-  const FakeSsh ssh(obedient);
+  const FakeSsh ssh(FakeSsh::obedient());
   const Transport transport("board", ssh.command());
   const BoardFacts facts = probe(transport, {ssh.directory().string() + "/not there yet", {}});
   EXPECT_EQ(facts.board.triple, host_architecture() + "-linux-gnu");
@@ -245,7 +243,8 @@ TEST(Probe, AsksThisMachineThroughAnSsh) {
 
 TEST(Probe, AProgramIsAskedAndRemovedAgain) {
   const TemporaryDirectory directory("probe");
-  const FakeSsh ssh("TMPDIR='" + directory.path().string() + "'; export TMPDIR\n" + obedient);
+  const FakeSsh ssh("TMPDIR='" + directory.path().string() + "'; export TMPDIR\n" +
+                    FakeSsh::obedient());
   const Transport transport("board", ssh.command());
   // An ELF file of this machine that cannot start: the answer is why, and nothing is left there.
   const auto leftovers = [] {
@@ -295,9 +294,9 @@ TEST(Probe, NeedsNoMoreThanBusyBox) {
   if (!busybox) GTEST_SKIP() << "no busybox here";
   const TemporaryDirectory applets("applets");
   ASSERT_EQ(run({{busybox->string(), "--install", "-s", applets.path().string()}}).exit_code, 0);
-  const FakeSsh ssh("PATH='" + applets.path().string() + "'; export PATH\n" + obedient);
+  const FakeSsh ssh("PATH='" + applets.path().string() + "'; export PATH\n" + FakeSsh::obedient());
   const Transport transport("board", ssh.command());
-  const FakeSsh full_ssh(obedient);
+  const FakeSsh full_ssh(FakeSsh::obedient());
   const Transport full("board", full_ssh.command());
   const BoardFacts facts = probe(transport, {"/", {}});
   const BoardFacts expected = probe(full, {"/", {}});

@@ -13,8 +13,6 @@
 namespace fs = std::filesystem;
 using namespace teeny;
 using namespace teeny::tool;
-using teeny::test::FakeSsh;
-using teeny::test::obedient;
 
 namespace {
 
@@ -46,7 +44,7 @@ TEST(Transport, RefusesHostsThatAreOptionsPathsOrTwoWords) {
 }
 
 TEST(Pains, P40_RemoteArgumentsOnAwkwardPaths) {
-  const FakeSsh ssh(obedient);
+  const FakeSsh ssh(FakeSsh::obedient());
   const Transport transport("board", ssh.command());
   const std::vector<std::string> words = {"two words", "it's", "\"q\"", "$HOME", "`id`",
                                           "é",         "",     "-x",    "a\nb"};
@@ -74,7 +72,7 @@ TEST(Transport, SaysWhatWentWrongAndWhatToDo) {
 }
 
 TEST(Release, GoesThroughItsStatesOnAMachine) {
-  const FakeSsh ssh(obedient);
+  const FakeSsh ssh(FakeSsh::obedient());
   const Transport transport("board", ssh.command());
   const fs::path home = ssh.directory() / "home";
   const fs::path package = ssh.directory() / "package";
@@ -110,7 +108,7 @@ TEST(Release, GoesThroughItsStatesOnAMachine) {
 }
 
 TEST(Release, DestinationsAreDirectoriesOfTheirOwn) {
-  const FakeSsh ssh(obedient);
+  const FakeSsh ssh(FakeSsh::obedient());
   const Transport transport("board", ssh.command());
   for (const char* dest : {"", "/", "~", "~/", ".", "a\nb"}) {
     EXPECT_THROW(ReleaseDirectory(transport, dest, "x"), Error) << dest;

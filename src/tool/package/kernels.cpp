@@ -23,6 +23,19 @@ bool is_artifact(const fs::path& path) {
   return extension == ".ptx" || extension == ".cubin" || extension == ".so";
 }
 
+// The .version line of PTX text; nullopt where it has none that can be read.
+std::optional<PtxVersion> version_in(const std::string& ptx) {
+  constexpr std::string_view directive = ".version ";
+  for (std::size_t at = 0; at < ptx.size(); at = ptx.find('\n', at)) {
+    if (ptx[at] == '\n') ++at;
+    if (ptx.compare(at, directive.size(), directive) != 0) continue;
+    const auto end = ptx.find_first_not_of("0123456789.", at + directive.size());
+    return PtxVersion::parse(
+        std::string_view(ptx).substr(at + directive.size(), end - at - directive.size()));
+  }
+  return std::nullopt;
+}
+
 // The devices that were asked for, each once.
 std::vector<std::string> devices_of(const std::vector<CompileRequest>& requests) {
   std::vector<std::string> devices;
@@ -55,7 +68,16 @@ std::vector<PackagedKernel> list_kernels(const fs::path& package,
     const std::string path = entry.path().lexically_relative(cache).generic_string();
     try {
       PackagedKernel kernel;
-      kernel.info = Artifact::unpack(read_file(entry.path()), entry.path()).info;
+      const Artifact artifact = Artifact::unpack(read_file(entry.path()), entry.path());
+      kernel.info = artifact.info;
+      if (kernel.info.kind == ArtifactKind::ptx &&
+          version_in(artifact.code) != kernel.info.ptx_version) {
+        findings.push_back({finding_code::incomplete,
+                            path + ": wanted PTX of the version that its description tells, found "
+                                   "another .version in the text",
+                            "make the package again"});
+        continue;
+      }
       if (Cache(cache).path_of(kernel.info) != entry.path()) {
         findings.push_back({finding_code::incomplete,
                             path + " holds " + kernel.info.kernel + " under another kernel's name",
