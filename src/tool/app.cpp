@@ -103,6 +103,7 @@ int run_tool(int argc, const char* const* argv) {
     add_package(app, session);
     add_preflight(app, session);
     add_deploy(app, session);
+    add_run(app, session);
     add_boards(app, session);
     add_doctor(app, session);
     add_install_toolchain(app, session);

@@ -1,48 +1,24 @@
-"""`teeny deploy` against the emulated board: a real ssh server, a real rsync, a file system to break.
+"""`teeny deploy` and `run` against the emulated board: a real ssh server, a real rsync, a file system to
+break.
 
 P40: awkward remote paths. P41: one transport carries port and configuration everywhere. P42: no
 terminal, no waiting. P43: the board's tree equals the manifest. P44: success only after the board
 verified.
 """
 
-import hashlib
-import json
 import os
 import shutil
+import signal
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 
-BUILD = os.environ["TEENY_BUILD_DIR"]
-SOURCE = os.environ["TEENY_SOURCE_DIR"]
-TEENY = os.path.join(BUILD, "bin", "teeny")
-BOARD = os.path.join(SOURCE, "tests", "board", "board")
+from e2e_support import SOURCE_DIR, TEENY, main
+from ssh_support import make_package, program, write
+
+BOARD = os.path.join(SOURCE_DIR, "tests", "board", "board")
 DEST = "apps/it's a \"demo\" $HOME é"
-
-
-def write(path, data, mode=0o644):
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "wb") as file:
-        file.write(data)
-    os.chmod(path, mode)
-
-
-def make_package(directory, files, triple="aarch64-linux-gnu"):
-    """A package with the given files (path -> bytes) and a manifest that tells of them."""
-    shutil.rmtree(directory, ignore_errors=True)
-    entries = []
-    for path, data in sorted(files.items()):
-        mode = 0o755 if path.startswith("bin/") else 0o644
-        write(os.path.join(directory, path), data, mode)
-        entries.append({"path": path, "mode": f"{mode:04o}", "size": len(data),
-                        "sha256": hashlib.sha256(data).hexdigest()})
-    manifest = {"schema": "teeny-package/1", "name": "demo", "board": "jetson-orin-nano@6.0",
-                "triple": triple, "programs": ["hello"], "devices": [], "files": entries}
-    write(os.path.join(directory, "conf", "manifest.json"), json.dumps(manifest).encode())
-    with open(os.path.join(directory, "conf", "manifest.json"), "rb") as file:
-        return hashlib.sha256(file.read()).hexdigest()
 
 
 class Deploy(unittest.TestCase):
@@ -66,8 +42,11 @@ class Deploy(unittest.TestCase):
         shutil.rmtree(cls.base)
 
     def files(self, text="hello"):
-        return {"bin/hello": f"#!/bin/sh\necho {text}\n".encode(), "cache/k.ptx": b"x" * 100000,
+        return {"bin/hello": program(f"echo {text}"), "cache/k.ptx": b"x" * 100000,
                 "data/a b \\ 'é $.txt": b"data", "data/empty": b""}
+
+    def make(self, files, triple="aarch64-linux-gnu"):
+        return make_package(self.package, files, triple)
 
     def deploy(self, *words, ssh=None, **run):
         ssh = ssh or f"ssh -F '{self.config}'"
@@ -96,12 +75,17 @@ class Deploy(unittest.TestCase):
                     found[os.path.relpath(path, directory)] = file.read()
         return found
 
-    def expect_live(self, release):
+    def expect_live(self, release, files=None):
         self.assertEqual(os.readlink(self.dest("current")), f"releases/{release}")
-        self.assertEqual(self.tree(self.dest("releases", release)), self.tree(self.package))
+        found = self.tree(self.dest("releases", release))
+        if files is None:
+            self.assertEqual(found, self.tree(self.package))
+        else:
+            del found["conf/manifest.json"]
+            self.assertEqual(found, files)
 
     def test_P40_P43_deploy_again_and_run(self):
-        first = make_package(self.package, self.files())
+        first = self.make(self.files())
         result = self.good()
         self.expect_live(first)
         # The command that is printed runs the program.
@@ -112,22 +96,27 @@ class Deploy(unittest.TestCase):
         files = self.files("hallo")
         del files["data/empty"]
         files["data/new"] = b"new"
-        second = make_package(self.package, files)
+        second = self.make(files)
         for name in ("bin/hello",):
             stat = os.stat(self.dest("releases", first, name))
             os.utime(os.path.join(self.package, name), ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        self.good("--dry-run")
+        self.expect_live(first, self.files())
         self.good()
         self.expect_live(second)
-        # What did not change is one file on the board.
-        self.assertEqual(os.stat(self.dest("releases", first, "cache/k.ptx")).st_ino,
+        # What did not change was copied there: the two releases share no file.
+        self.assertNotEqual(os.stat(self.dest("releases", first, "cache/k.ptx")).st_ino,
                          os.stat(self.dest("releases", second, "cache/k.ptx")).st_ino)
+        self.good("--rollback")
+        self.expect_live(first, self.files())
+        self.good()
         # Back to the first: nothing is sent.
-        make_package(self.package, self.files())
+        self.make(self.files())
         self.assertIn("there already", self.good().stderr)
         self.expect_live(first)
 
     def test_P43_a_damaged_release_is_found_and_replaced(self):
-        release = make_package(self.package, self.files("damaged"))
+        release = self.make(self.files("damaged"))
         self.good()
         path = self.dest("releases", release, "bin", "hello")
         with open(path, "r+b") as file:
@@ -140,7 +129,7 @@ class Deploy(unittest.TestCase):
         self.expect_live(release)
 
     def test_without_rsync_on_the_board(self):
-        release = make_package(self.package, self.files("tar"))
+        release = self.make(self.files("tar"))
         rsync = os.path.join(self.root, "usr", "bin", "rsync")
         os.rename(rsync, rsync + ".away")
         try:
@@ -150,15 +139,15 @@ class Deploy(unittest.TestCase):
         self.expect_live(release)
 
     def test_P44_a_copy_that_stops_leaves_the_old_release(self):
-        old = make_package(self.package, self.files("old"))
+        old = self.make(self.files("old"))
         self.good()
         files = self.files("interrupted")
-        files["data/big"] = os.urandom(8 << 20)
-        new = make_package(self.package, files)
+        files["data/big"] = os.urandom(32 << 20)
+        new = self.make(files)
         # An rsync on the board that dies in the middle.
         rsync = os.path.join(self.root, "usr", "bin", "rsync")
         os.rename(rsync, rsync + ".away")
-        write(rsync, b"#!/bin/sh\nhead -c 100000 | /usr/bin/rsync.away \"$@\"\n", 0o755)
+        write(rsync, b"#!/bin/sh\n/usr/bin/rsync.away \"$@\" <&0 & sleep 1; kill -9 $!\n", 0o755)
         try:
             result = self.deploy()
         finally:
@@ -170,10 +159,10 @@ class Deploy(unittest.TestCase):
         # The next one is right.
         self.good()
         self.expect_live(new)
-        self.assertFalse(os.path.exists(self.dest("releases", new + ".partial")))
+        self.assertEqual([name for name in os.listdir(self.dest("releases")) if name.startswith(new)], [new])
 
     def test_a_package_that_is_not_as_its_manifest_says(self):
-        make_package(self.package, self.files())
+        self.make(self.files())
         os.remove(os.path.join(self.package, "cache", "k.ptx"))
         write(os.path.join(self.package, "data", "stale"), b"")
         result = self.deploy()
@@ -182,14 +171,14 @@ class Deploy(unittest.TestCase):
         self.assertIn("extra: data/stale", result.stderr)
 
     def test_another_machine(self):
-        make_package(self.package, self.files(), triple="x86_64-linux-gnu")
+        self.make(self.files(), triple="x86_64-linux-gnu")
         result = self.deploy()
         self.assertEqual(result.returncode, 12)
         self.assertIn("x86_64", result.stderr)
         self.assertIn("aarch64", result.stderr)
 
     def test_P41_an_odd_port_by_words_alone(self):
-        release = make_package(self.package, self.files("port"))
+        release = self.make(self.files("port"))
         values = {}
         with open(self.config, encoding="utf-8") as file:
             for line in file:
@@ -208,7 +197,7 @@ class Deploy(unittest.TestCase):
         self.expect_live(release)
 
     def test_P42_an_unknown_host_key_does_not_hang(self):
-        make_package(self.package, self.files())
+        self.make(self.files())
         empty = os.path.join(self.board, "no hosts")
         write(empty, b"")
         start = time.monotonic()
@@ -220,17 +209,41 @@ class Deploy(unittest.TestCase):
         with open(empty, "rb") as file:
             self.assertEqual(file.read(), b"")
 
+    def run_there(self, *words):
+        return subprocess.Popen([TEENY, "run", "--package", self.package, "--host", "board", "--ssh",
+                                 f"ssh -F '{self.config}'", "--dest", DEST, *words], text=True,
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def test_run(self):
+        files = self.files()
+        files["bin/hello"] = program("[ \"$1\" = wait ] && exec sleep 300; printf '[%s]' \"$@\"; cat; exit 7")
+        self.make(files)
+        with self.run_there("--", "it's $x", "") as running:
+            output, error = running.communicate("in", timeout=120)
+        self.assertEqual((running.returncode, output), (7, "[it's $x][]in"), error)
+        asleep = "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -c '[s]leep 300'"
+        with self.run_there("--", "wait") as running:
+            while self.on_board(asleep).stdout == "0\n":
+                self.assertIsNone(running.poll())
+            running.send_signal(signal.SIGINT)
+            running.communicate(timeout=60)
+        self.assertEqual(running.returncode, 128 + signal.SIGINT)
+        self.assertEqual(self.on_board(asleep).stdout, "0\n")
+
+    def test_a_place_that_the_login_may_not_write_to(self):
+        self.make(self.files())
+        result = subprocess.run([TEENY, "deploy", "--package", self.package, "--host", "board", "--ssh",
+                                 f"ssh -F '{self.config}'", "--dest", "/opt/demo"], capture_output=True,
+                                text=True, stdin=subprocess.DEVNULL, check=False)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("wanted to write into /opt", result.stderr)
+
     def test_unreachable(self):
-        make_package(self.package, self.files())
+        self.make(self.files())
         result = self.deploy(ssh=f"ssh -F '{self.config}' -p 1")
         self.assertEqual(result.returncode, 16, result.stderr)
         self.assertIn("no ssh server listens", result.stderr)
 
 
 if __name__ == "__main__":
-    if not os.access(TEENY, os.X_OK):
-        sys.exit(f"{TEENY} is not built")
-    program = unittest.main(exit=False)
-    if program.result.testsRun == 0 and program.result.skipped:
-        sys.exit(77)
-    sys.exit(not program.result.wasSuccessful())
+    main()

@@ -168,6 +168,12 @@ class ToolCommandLine(unittest.TestCase):
             self.refused("deploy", "--package", package, f"--host={host}", says=["--host"])
         self.refused("deploy", "--package", package, "--host", "h", "--ssh", "ssh 'x", says=["--ssh"])
         self.refused("deploy", "--package", package, "--host", "h", "--dest", "/", says=["--dest"])
+        self.refused("deploy", "--package", package, "--host", "h", "--keep", "1", says=["--keep 1", "always stay"])
+        self.refused("deploy", "--package", package, "--host", "h", "--rollback", "--overwrite",
+                     says=["--overwrite"])
+        self.refused("deploy", "--host", "h", says=["--package"])
+        self.refused("deploy", "--host", "h", "--rollback", says=["--dest", "--package"])
+        self.refused("run", "--package", package, "--host", "h", says=["--bin"])
         result = self.teeny("deploy", "--package", self.project, "--host", "h")
         self.assertEqual(result.returncode, 1)
         self.assertIn("manifest.json", result.stderr)
@@ -195,7 +201,7 @@ class ToolCommandLine(unittest.TestCase):
     def test_help_and_version(self):
         result = self.teeny("--version")
         self.assertEqual((result.returncode, result.stdout.split()[0]), (0, "teeny"))
-        for command in ("build", "check", "aot", "package", "deploy", "boards", "doctor",
+        for command in ("build", "check", "aot", "package", "deploy", "run", "boards", "doctor",
                         "install-toolchain"):
             result = self.teeny(command, "--help")
             self.assertEqual(result.returncode, 0)

@@ -1,14 +1,18 @@
 #include "tool/transport/transport.hpp"
 
+#include <csignal>
+#include <cstdlib>
+
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/tool/fake_ssh.hpp"
 #include "tool/package/findings.hpp"
-#include "tool/transport/release.hpp"
-#include "tool/transport/words.hpp"
 
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
+#include "teeny/base/text.hpp"
 
 namespace fs = std::filesystem;
 using namespace teeny;
@@ -71,46 +75,74 @@ TEST(Transport, SaysWhatWentWrongAndWhatToDo) {
   expect("sh: odd", 3, "exit code 3", 1);
 }
 
-TEST(Release, GoesThroughItsStatesOnAMachine) {
-  const FakeSsh ssh(FakeSsh::obedient());
+TEST(Transport, TakesTheAnswerOutOfWhatALoginShellPrints) {
+  const FakeSsh ssh("echo hello; echo TEENY; " + FakeSsh::obedient());
   const Transport transport("board", ssh.command());
-  const fs::path home = ssh.directory() / "home";
-  const fs::path package = ssh.directory() / "package";
-  fs::create_directories(home);
-  fs::create_directories(package / "bin");
-  write_file(package / "bin" / "a\\b \"c\" 'é $", "abc", 0755);
-  write_file(package / "data", "d");
-  const std::string dest = (home / "apps' $x" / "demo").string();
-  std::vector<std::string> ids = {std::string(64, 'a'), std::string(64, 'b')};
-  for (const auto& id : ids) {
-    for (const bool with_rsync : {false, true}) {
-      ReleaseDirectory releases(transport, dest, id);
-      BoardState state = releases.look();
-      EXPECT_EQ(state.destination, dest);
-      EXPECT_TRUE(state.free_kib.has_value());
-      if (with_rsync && !state.has_rsync) continue;
-      EXPECT_GT(releases.copy(package, state, with_rsync), 0U);
-      EXPECT_EQ(compare_files(list_files(package), releases.files(true)),
-                std::vector<std::string>{});
-      releases.settle();
-      EXPECT_EQ(compare_files(list_files(package), releases.files(false)),
-                std::vector<std::string>{});
-      releases.switch_to();
-      EXPECT_EQ(fs::read_symlink(fs::path(dest) / "current"), "releases/" + id);
-      EXPECT_EQ(read_file(fs::path(dest) / "current" / "data"), "d");
-      EXPECT_EQ(releases.look().current, id);
-      EXPECT_TRUE(releases.look().has_release);
-    }
-  }
-  // Nothing stale, nothing half-done.
-  EXPECT_EQ(std::distance(fs::directory_iterator(fs::path(dest) / "releases"), {}), 2);
-  EXPECT_EQ(std::distance(fs::directory_iterator(dest), {}), 2);
+  EXPECT_EQ(transport.require_script("x", "printf 'a\\nb\\n'", {}), "a\nb\n");
+  EXPECT_EQ(transport.require_script("x", ":", {}), "");
+  EXPECT_EQ(transport.require_script("x", "cat", {}, "of the input"), "of the input");
 }
 
-TEST(Release, DestinationsAreDirectoriesOfTheirOwn) {
+TEST(Transport, AnAnswerThatIsCutShortIsNone) {
+  const FakeSsh ssh(std::string(FakeSsh::skip_options) + "sh -c \"$*\" | head -c 20; exit 0");
+  const Transport transport("board", ssh.command());
+  try {
+    static_cast<void>(transport.require_script("x", "printf '%30s' y", {}));
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), finding_code::unreachable);
+    EXPECT_NE(std::string(error.what()).find("cut short"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Transport, TellsAReadOnlyDiskFromAForbiddenOne) {
+  const auto next_of = [](const std::string& text) {
+    return error_of("echo 'mkdir: cannot create directory /x: " + text + "' >&2; exit 1").next();
+  };
+  EXPECT_NE(next_of("Read-only file system").find("read-only"), std::string::npos);
+  EXPECT_NE(next_of("Permission denied").find("--dest"), std::string::npos);
+}
+
+TEST(Transport, RunsAProgramAndReturnsItsExitCode) {
   const FakeSsh ssh(FakeSsh::obedient());
   const Transport transport("board", ssh.command());
-  for (const char* dest : {"", "/", "~", "~/", ".", "a\nb"}) {
-    EXPECT_THROW(ReleaseDirectory(transport, dest, "x"), Error) << dest;
+  EXPECT_EQ(transport.run_program({"sh", "-c", "exit 7"}), 7);
+  EXPECT_EQ(transport.run_program({"sh", "-c", "exit 255"}), 255);
+  EXPECT_EQ(transport.run_program({"sh", "-c", "[ \"$1\" = \"it's \\$x\" ]", "sh", "it's $x"}), 0);
+  EXPECT_EQ(transport.run_program({"sh", "-c", "kill -KILL $$"}), 128 + 9);
+}
+
+TEST(Transport, AConnectionThatIsLostIsNoExitCode) {
+  const FakeSsh ssh("echo 'Connection closed by remote host' >&2; exit 255");
+  const Transport transport("board", ssh.command());
+  EXPECT_THROW(static_cast<void>(transport.run_program({"true"})), Error);
+}
+
+// A signal to this process ends the program over there, and what that has started.
+TEST(Transport, ASignalGoesToTheProgram) {
+  const FakeSsh ssh(FakeSsh::obedient());
+  const fs::path started = ssh.directory() / "started";
+  const auto child = ::fork();
+  if (child == 0) {
+    const auto run_there = [&] {
+      const Transport transport("board", ssh.command());
+      return transport.run_program({"sh", "-c",
+                                    "sleep 300 & echo $! >\"$1.part\"; mv \"$1.part\" \"$1\"; wait",
+                                    "sh", started.string()});
+    };
+    std::_Exit(run_there());
   }
+  ASSERT_GT(child, 0);
+  for (int i = 0; i < 500 && !fs::exists(started); ++i) ::usleep(20000);
+  ASSERT_TRUE(fs::exists(started));
+  ::kill(child, SIGTERM);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 128 + SIGTERM);
+  const auto sleeper = parse_unsigned(trim(read_file(started)));
+  ASSERT_TRUE(sleeper.has_value());
+  const std::string command =
+      read_file_if_exists("/proc/" + std::to_string(*sleeper) + "/cmdline").value_or("");
+  EXPECT_EQ(command.find("sleep"), std::string::npos) << "it runs on";
 }

@@ -25,6 +25,7 @@ void add_aot(CLI::App& app, Session& session);
 void add_package(CLI::App& app, Session& session);
 void add_preflight(CLI::App& app, Session& session);
 void add_deploy(CLI::App& app, Session& session);
+void add_run(CLI::App& app, Session& session);
 void add_boards(CLI::App& app, Session& session);
 void add_doctor(CLI::App& app, Session& session);
 void add_install_toolchain(CLI::App& app, Session& session);

@@ -1,139 +1,126 @@
+#include <algorithm>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 
+#include "tool/commands/board_access.hpp"
 #include "tool/commands/command.hpp"
-#include "tool/package/findings.hpp"
-#include "tool/package/manifest.hpp"
+#include "tool/deploy/deployment.hpp"
 #include "tool/package/table.hpp"
-#include "tool/transport/release.hpp"
 
-#include "teeny/base/digest.hpp"
 #include "teeny/base/error.hpp"
-#include "teeny/base/files.hpp"
 #include "teeny/base/log.hpp"
 #include "teeny/base/process.hpp"
 #include "teeny/base/text.hpp"
-
-namespace fs = std::filesystem;
 
 namespace teeny::tool {
 
 namespace {
 
 struct DeployOptions {
-  std::string package;
+  std::optional<std::string> package;
+  std::vector<std::string> hosts;
+  BoardAccess access;
+  DeployRules rules;
+  std::optional<unsigned> keep;
+  bool rollback = false;
+};
+
+struct HostResult {
   std::string host;
-  std::string destination;
-  std::string ssh = "ssh";
-  bool overwrite = false;
+  std::optional<Deployed> done;
+  std::string failure;  ///< first line of what went wrong
+  int exit_code = 0;
 };
 
-/// A package on this machine, whole: the manifest, its digest, and the files it tells of.
-struct LocalPackage {
-  fs::path directory;
-  PackageContents manifest;
-  std::string id;
-  std::uint64_t size = 0;
-};
-
-LocalPackage read_package(const fs::path& directory) {
-  LocalPackage package;
-  package.directory = fs::absolute(directory).lexically_normal();
-  if (!package.directory.has_filename()) package.directory = package.directory.parent_path();
-  package.manifest = PackageContents::read(package.directory);
-  const std::string text = read_file(package.directory / PackageContents::path);
-  package.id = sha256_hex(text);
-  package.size = text.size();
-  for (const auto& file : package.manifest.files) package.size += file.size;
-  const auto differences = compare_files(package.manifest.files, list_files(package.directory));
-  if (!differences.empty()) {
-    throw Error(ErrorKind::input,
-                package.directory.string() + " is not as its manifest says:\n  " +
-                    join(differences, "\n  "),
-                "make the package again", finding_code::incomplete);
+void print_done(const HostResult& result, const Transport& transport) {
+  const Deployed& done = *result.done;
+  if (done.dry) return;
+  std::cout << "release " << short_id(done.id) << " of " << done.name << " is live at "
+            << result.host << ":" << done.destination << "/current";
+  if (!done.before.empty() && done.before != done.id) {
+    std::cout << " (before: " << short_id(done.before) << ")";
   }
-  return package;
-}
-
-// What a release on the board must hold: the package's files and the manifest.
-std::vector<PackagedFile> wanted_files(const LocalPackage& package) {
-  auto files = package.manifest.files;
-  files.push_back({PackageContents::path, 0644, 0, package.id});
-  return files;
-}
-
-void check_machine(const LocalPackage& package, const BoardState& state, const std::string& host) {
-  const std::string& triple = package.manifest.triple;
-  const std::string wanted = triple.substr(0, triple.find('-'));
-  std::vector<Finding> findings;
-  if (state.machine != wanted) {
-    findings.push_back({finding_code::c_library,
-                        "wanted a machine of " + wanted + " (" + package.manifest.board + "), " +
-                            host + " is " + state.machine,
-                        "package for the board you deploy to"});
-  }
-  const std::uint64_t needed_kib = package.size / 1024 + 1024;
-  if (state.free_kib && *state.free_kib < needed_kib) {
-    findings.push_back({finding_code::space,
-                        "wanted " + readable_size(needed_kib * 1024) + " free at " +
-                            state.destination + ", board has " +
-                            readable_size(*state.free_kib * 1024),
-                        "remove old releases there, or name another --dest"});
-  }
-  throw_findings(findings, "the package does not fit the board:");
-}
-
-void require_equal(const LocalPackage& package, const std::vector<PackagedFile>& found,
-                   const std::string& next) {
-  const auto differences = compare_files(wanted_files(package), found);
-  if (differences.empty()) return;
-  throw Error(ErrorKind::board,
-              "what is on the board is not the package:\n  " + join(differences, "\n  ") +
-                  "\nthe release in use there is untouched",
-              next, finding_code::incomplete);
-}
-
-void send(const LocalPackage& package, ReleaseDirectory& releases, const BoardState& state) {
-  const bool with_rsync = state.has_rsync && find_program("rsync").has_value();
-  log(LogLevel::notice, std::string("copying by ") +
-                            (with_rsync ? "rsync" : "tar (no rsync on both sides)") + ": " +
-                            readable_size(package.size));
-  const auto sent = releases.copy(package.directory, state, with_rsync);
-  log(LogLevel::notice, readable_size(sent) + " sent; verifying on the board");
-  require_equal(package, releases.files(true), "deploy again");
-  releases.settle();
-}
-
-int run_deploy(const DeployOptions& options) {
-  const LocalPackage package = read_package(options.package);
-  const Transport transport(options.host, options.ssh);
-  const std::string destination =
-      options.destination.empty() ? "teeny/" + package.manifest.name : options.destination;
-  ReleaseDirectory releases(transport, destination, package.id);
-  log(LogLevel::notice, "looking at " + options.host);
-  const BoardState state = releases.look();
-  check_machine(package, state, options.host);
-  if (state.has_release && !options.overwrite) {
-    log(LogLevel::notice,
-        "release " + package.id.substr(0, 12) + " is there already; verifying it");
-    require_equal(package, releases.files(false), "deploy with --overwrite to replace it");
-  } else {
-    send(package, releases, state);
-  }
-  if (state.current == package.id && !options.overwrite) {
-    log(LogLevel::notice, "it is the one in use");
-  } else {
-    releases.switch_to();
-  }
-  std::cout << "release " << package.id.substr(0, 12) << " of " << package.manifest.name
-            << " is live at " << options.host << ":" << state.destination << "/current\n";
-  for (const auto& program : package.manifest.programs) {
+  std::cout << "\n";
+  for (const auto& program : done.programs) {
     std::cout << "run it: "
-              << transport.typed(display({state.destination + "/current/bin/" + program})) << "\n";
+              << transport.typed(display({done.destination + "/current/bin/" + program})) << "\n";
   }
-  return 0;
+}
+
+void print_table(const std::vector<HostResult>& results) {
+  std::vector<std::vector<std::string>> rows = {{"HOST", "BEFORE", "NOW", "SENT", "RESULT"}};
+  for (const auto& result : results) {
+    if (!result.done) {
+      rows.push_back({result.host, "-", "-", "-",
+                      "failed (" + std::to_string(result.exit_code) + "): " + result.failure});
+      continue;
+    }
+    const Deployed& done = *result.done;
+    rows.push_back({result.host, done.before.empty() ? "-" : short_id(done.before),
+                    short_id(done.dry ? done.before : done.id), readable_size(done.sent),
+                    done.dry ? "nothing done" : "live"});
+  }
+  std::cout << aligned(rows);
+}
+
+HostResult deploy_one(const Transport& transport, const DeployOptions& options,
+                      const std::optional<LocalPackage>& package, const std::string& destination) {
+  HostResult result;
+  result.host = transport.host();
+  result.done = options.rollback ? roll_back(transport, destination, options.rules.dry_run)
+                                 : deploy(transport, *package, destination, options.rules);
+  return result;
+}
+
+int run_deploy(DeployOptions options) {
+  if (options.keep) {
+    if (*options.keep < 2) {
+      throw Error(ErrorKind::usage,
+                  "--keep " + std::to_string(*options.keep) +
+                      ": the release in use and the one before it always stay",
+                  "--keep 2 or more");
+    }
+    options.rules.keep = *options.keep;
+  }
+  if (!options.package && !options.rollback) {
+    throw Error(ErrorKind::usage, "deploy wants --package DIR",
+                "a directory made by `teeny package`");
+  }
+  std::optional<LocalPackage> package;
+  if (options.package) package = LocalPackage::read(*options.package);
+  const std::string destination =
+      options.access.destination_of(package ? package->manifest.name : "");
+  std::vector<std::unique_ptr<Transport>> transports;
+  for (const auto& host : options.hosts) {
+    transports.push_back(std::make_unique<Transport>(host, options.access.ssh));
+  }
+  if (transports.size() == 1) {
+    print_done(deploy_one(*transports.front(), options, package, destination), *transports.front());
+    return 0;
+  }
+  std::vector<HostResult> results;
+  for (const auto& transport : transports) {
+    try {
+      results.push_back(deploy_one(*transport, options, package, destination));
+      print_done(results.back(), *transport);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::usage) throw;
+      log(LogLevel::error, transport->host() + ": error: " + error.what());
+      const std::string& text = error.message();
+      results.push_back(
+          {transport->host(), std::nullopt, text.substr(0, text.find('\n')), error.exit_code()});
+    }
+  }
+  print_table(results);
+  int code = 0;
+  for (const auto& result : results) {
+    if (result.exit_code != 0)
+      code = code == 0 ? result.exit_code : std::min(code, result.exit_code);
+  }
+  return code;
 }
 
 }  // namespace
@@ -142,23 +129,36 @@ void add_deploy(CLI::App& app, Session& session) {
   auto options = std::make_shared<DeployOptions>();
   auto* command = app.add_subcommand("deploy", "Ship a package to a board over ssh");
   command->add_option("--package", options->package, "a directory made by `teeny package`")
-      ->required()
       ->type_name("DIR");
-  command->add_option("--host", options->host, "[user@]name, or an alias of your ssh configuration")
-      ->required()
-      ->type_name("HOST");
   command
-      ->add_option("--dest", options->destination,
-                   "directory on the board; default teeny/NAME in the home of the login")
-      ->type_name("DIR");
-  command->add_option("--ssh", options->ssh, "the ssh command, e.g. \"ssh -p 2222 -F config\"")
-      ->type_name("CMD");
-  command->add_flag("--overwrite", options->overwrite, "replace a release of the same id");
+      ->add_option("--host", options->hosts,
+                   "[user@]name, or an alias of your ssh configuration; may repeat")
+      ->required()
+      ->allow_extra_args(false)
+      ->type_name("HOST");
+  add_board_access(*command, options->access);
+  auto* overwrite = command->add_flag("--overwrite", options->rules.overwrite,
+                                      "replace a release of the same id");
+  auto* keep = command
+                   ->add_option("--keep", options->keep,
+                                "releases that stay on the board, the one in use counted; the "
+                                "others are removed after the switch")
+                   ->type_name("N");
+  command
+      ->add_flag("--rollback", options->rollback, "go back to the release that was in use before")
+      ->excludes(overwrite)
+      ->excludes(keep);
+  command->add_flag("--dry-run", options->rules.dry_run,
+                    "say what would be sent and switched, and change nothing");
   command->footer(
-      "The package is copied beside the release in use, verified there, and switched to in one "
-      "step:\nDEST/releases/ID, and DEST/current points to it.\n"
+      "The package is copied beside the release in use, verified there file by file, asked for its "
+      "own --check\nthere, and switched to in one step: DEST/releases/ID, and DEST/current points "
+      "to "
+      "it. What the board has already\nis not sent again; a copy that was cut off is gone on "
+      "with.\n"
       "Example:\n  teeny deploy --package build/package/jetson-orin-nano/image_filter --host "
-      "nvidia@orin");
+      "nvidia@orin\n  teeny deploy --package build/package/jetson-orin-nano/image_filter --host "
+      "nvidia@orin --rollback");
   command->callback(
       [options, &session] { session.run = [options] { return run_deploy(*options); }; });
 }

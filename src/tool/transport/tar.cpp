@@ -95,6 +95,7 @@ class Writer {
     }
     return pad(size);
   }
+  bool end() { return put(std::string(2 * block_size, '\0')); }
   [[nodiscard]] std::uint64_t written() const noexcept { return written_; }
 
  private:
@@ -125,8 +126,21 @@ std::optional<std::uint64_t> write_tar(const fs::path& directory, const Sink& si
       throw Error(ErrorKind::input, path.string() + " is neither a file nor a directory");
     }
   }
-  const std::string end(2 * block_size, '\0');
-  if (!writer.put(end)) return std::nullopt;
+  if (!writer.end()) return std::nullopt;
+  return writer.written();
+}
+
+std::optional<std::uint64_t> write_tar(const fs::path& directory,
+                                       const std::vector<PackagedFile>& files, const Sink& sink) {
+  Writer writer(sink);
+  for (const auto& file : files) {
+    const fs::path path = directory / file.path;
+    const auto size = fs::file_size(path);
+    if (!writer.entry(file.path, file.mode, size, '0') || !writer.file(path, size)) {
+      return std::nullopt;
+    }
+  }
+  if (!writer.end()) return std::nullopt;
   return writer.written();
 }
 

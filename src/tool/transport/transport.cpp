@@ -54,6 +54,17 @@ void check_host(const std::string& host) {
   if (odd) refuse("it holds a character that no host name has", wanted);
 }
 
+// Seconds without a word from the far side until it counts as hung. Each side reads all of its
+// files before it speaks, and a card in a board is slow.
+std::uint64_t rsync_patience(const fs::path& directory) {
+  constexpr std::uint64_t slowest_card = 20'000'000;  // bytes a second
+  std::uint64_t size = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+    if (entry.is_regular_file()) size += entry.file_size();
+  }
+  return 60 + size / slowest_card;
+}
+
 // Longer paths do not fit a socket's address, with what ssh puts behind.
 constexpr std::size_t longest_socket_path = 70;
 
@@ -102,28 +113,59 @@ std::string Transport::typed(const std::string& command) const {
 
 ProcessResult Transport::script(const std::string& text,
                                 const std::vector<std::string>& arguments) const {
+  return send_script(text, arguments, std::nullopt);
+}
+
+ProcessResult Transport::send_script(const std::string& text,
+                                     const std::vector<std::string>& arguments,
+                                     const std::optional<std::string>& input) const {
   std::vector<std::string> remote = {"sh", "-c", text, "teeny"};
   remote.insert(remote.end(), arguments.begin(), arguments.end());
   Command command{words_with({host_, shell_command(remote)})};
   command.environment["LC_ALL"] = "C";
+  command.input = input;
   return run(command);
 }
 
 std::string Transport::require_script(const std::string& what, const std::string& text,
-                                      const std::vector<std::string>& arguments) const {
-  auto result = script(text, arguments);
-  if (result.exit_code != 0) fail(what, result);
-  return std::move(result.output);
+                                      const std::vector<std::string>& arguments,
+                                      const std::optional<std::string>& input) const {
+  constexpr std::string_view begin = "TEENY-BEGIN\n";
+  constexpr std::string_view end = "\nTEENY-END\n";
+  auto result = send_script(
+      "printf 'TEENY-BEGIN\\n'\n(\n" + text + "\n)\nrc=$?\nprintf '\\nTEENY-END\\n'\nexit $rc\n",
+      arguments, input);
+  const auto from = result.output.find(begin);
+  const auto to = result.output.rfind(end);
+  const bool began = from != std::string::npos;
+  const bool whole = began && to != std::string::npos && to + 1 >= from + begin.size();
+  if (result.exit_code != 0) {
+    if (whole) result.output = result.output.substr(from + begin.size());
+    fail(what, result);
+  }
+  if (!began) {
+    throw Error(ErrorKind::board, what + ": " + host_ + " runs no POSIX shell",
+                "see what `" + typed("echo hello") + "` prints");
+  }
+  if (!whole) {
+    throw Error(ErrorKind::environment, what + ": the answer of " + host_ + " is cut short",
+                "try again", finding_code::unreachable);
+  }
+  const auto start = from + begin.size();
+  return to < start ? "" : result.output.substr(start, to - start);
 }
 
 std::uint64_t Transport::rsync(const fs::path& from, const std::string& to,
                                const std::optional<std::string>& like) const {
-  // By content, not by size and time: a changed file of the same size and time is sent. Times and
-  // owners are not carried, so that equal files of two releases are one file on the board.
+  // By content, not by size and time: a changed file of the same size and time is sent. What two
+  // releases have in common is copied on the board, not linked: writing to one changes no other.
   std::vector<std::string> words = {
-      "rsync",     "-rlp",    "--protect-args",      "--checksum",  "--delete",
-      "--partial", "--stats", "--no-human-readable", "--timeout=60"};
-  if (like) words.push_back("--link-dest=" + *like);
+      "rsync",          "-rlp",
+      "--protect-args", "--checksum",
+      "--delete",       "--partial",
+      "--stats",        "--no-human-readable",
+      "--chmod=D0755",  "--timeout=" + std::to_string(rsync_patience(from))};
+  if (like) words.push_back("--copy-dest=" + *like);
   words.insert(words.end(),
                {"-e", rsync_shell(words_), from.string() + "/", host_ + ":" + to + "/"});
   Command command{words};
@@ -140,20 +182,38 @@ std::uint64_t Transport::rsync(const fs::path& from, const std::string& to,
 }
 
 std::uint64_t Transport::send_tar(const fs::path& from, const std::string& to) const {
+  return send_stream(to, [&from](const Sink& sink) { return write_tar(from, sink); });
+}
+
+std::uint64_t Transport::send_tar(const fs::path& from, const std::vector<PackagedFile>& files,
+                                  const std::string& to) const {
+  return send_stream(to, [&](const Sink& sink) { return write_tar(from, files, sink); });
+}
+
+std::uint64_t Transport::send_stream(
+    const std::string& to,
+    const std::function<std::optional<std::uint64_t>(const Sink&)>& write) const {
   const std::vector<std::string> remote = {"tar", "-x", "-p", "-f", "-", "-C", to};
-  PipedProcess process(Command{words_with({host_, shell_command(remote)})});
-  const auto sent = write_tar(from, [&process](std::string_view bytes) {
-    return process.write(bytes, std::chrono::steady_clock::now() + std::chrono::seconds(60));
+  Command command{words_with({host_, shell_command(remote)})};
+  command.environment["LC_ALL"] = "C";
+  PipedProcess process(command);
+  bool late = false;
+  const auto sent = write([&](std::string_view bytes) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    const bool taken = process.write(bytes, deadline);
+    late = !taken && std::chrono::steady_clock::now() >= deadline;
+    return taken;
   });
+  // One that takes nothing any more would not end either; one that is gone has its reason to tell.
+  if (late) process.kill();
   const auto result = process.wait();
   if (result.exit_code != 0 || !sent) fail("copying the package", result);
   return *sent;
 }
 
 std::string Transport::fingerprint() const {
-  Command command{words_};
-  command.argv.insert(command.argv.begin() + 1, "-v");
-  command.argv.insert(command.argv.end(), {host_, "true"});
+  // The user's command may be a program of its own that starts ssh: the option goes behind it.
+  Command command{words_with({"-v", host_, "true"})};
   command.timeout = std::chrono::seconds(9);
   constexpr std::string_view label = "Server host key: ";
   for (const auto& line : split(run(command).error, '\n')) {
@@ -216,12 +276,19 @@ void Transport::fail(const std::string& what, const ProcessResult& result) const
     }
     unreachable("ssh to " + host_ + " failed\n" + last_lines(error), "try `" + typed("true") + "`");
   }
-  if (result.exit_code == 127 && error.empty()) {
-    throw Error(ErrorKind::board, what + ": a command is missing on the board");
+  std::string next;
+  if (contains(error, "Read-only file system")) {
+    next = "the disk is read-only there: name a --dest that is not, or remount it";
+  } else if (contains(error, "Permission denied") || contains(error, "Operation not permitted")) {
+    next =
+        "name a --dest that the login may write to, or make it once as root there and give it "
+        "to the login";
   }
-  throw Error(ErrorKind::board, what + " failed on " + host_ + " (exit code " +
-                                    std::to_string(result.exit_code) + ")\n" +
-                                    last_lines(error.empty() ? result.output : error));
+  const std::string said = last_lines(error.empty() ? result.output : error);
+  throw Error(ErrorKind::board,
+              what + " failed on " + host_ + " (exit code " + std::to_string(result.exit_code) +
+                  ")" + (said.empty() ? "" : "\n" + said),
+              next);
 }
 
 void Transport::fail_rsync(const ProcessResult& result) const {

@@ -1,13 +1,17 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "tool/transport/tar.hpp"
+
 #include "teeny/base/files.hpp"
 #include "teeny/base/process.hpp"
+#include "teeny/cache/package.hpp"
 
 namespace teeny::tool {
 
@@ -25,28 +29,48 @@ class Transport {
 
   [[nodiscard]] const std::string& host() const noexcept { return host_; }
 
-  /// Runs a POSIX shell script on the board with $1, $2... set. The result as it came: see
-  /// `failure`.
+  /// Runs a POSIX shell script on the board with $1, $2... set. The result as it came.
   [[nodiscard]] ProcessResult script(const std::string& text,
                                      const std::vector<std::string>& arguments) const;
-  /// The same, with its output; Error when it does not end with 0. `what` says what was tried.
+  /// The same, with its whole output and nothing else: what a login shell prints of its own is left
+  /// out, an answer that was cut short is an error. Error when it does not end with 0. `what` says
+  /// what was tried; `input`: bytes for its standard input.
   std::string require_script(const std::string& what, const std::string& text,
-                             const std::vector<std::string>& arguments) const;
+                             const std::vector<std::string>& arguments,
+                             const std::optional<std::string>& input = {}) const;
 
   /// Copies the contents of a directory into one on the board, which exists, with rsync; files that
-  /// are not in `from` go away. `like`: a directory on the board, relative to `to`, whose equal
-  /// files are linked and not sent. Returns the bytes sent.
+  /// are not in `from` go away, one that is half there is gone on with. `like`: a directory on the
+  /// board, relative to `to`, whose equal files are copied there and not sent. Returns the bytes
+  /// sent.
   std::uint64_t rsync(const std::filesystem::path& from, const std::string& to,
                       const std::optional<std::string>& like) const;
   /// The same without rsync: a tar stream into an empty directory on the board.
   std::uint64_t send_tar(const std::filesystem::path& from, const std::string& to) const;
+  /// Only the `files` of `from` (paths below it, with their modes), and the directories they lie
+  /// in.
+  std::uint64_t send_tar(const std::filesystem::path& from, const std::vector<PackagedFile>& files,
+                         const std::string& to) const;
+
+  /// Runs a command of the board with our own three streams, as it stands and without a terminal
+  /// there. Returns its exit code, 128 + signal when a signal ended it. SIGINT, SIGTERM and SIGHUP
+  /// to this process meanwhile are sent on to it and to all that it started, and SIGKILL to what is
+  /// still there 5 s later; a second one ends this process at once. Error when the connection is
+  /// lost.
+  [[nodiscard]] int run_program(const std::vector<std::string>& words) const;
 
   /// What a user types to run a command there: for messages.
   [[nodiscard]] std::string typed(const std::string& command) const;
 
  private:
+  [[nodiscard]] ProcessResult send_script(const std::string& text,
+                                          const std::vector<std::string>& arguments,
+                                          const std::optional<std::string>& input) const;
   [[nodiscard]] std::vector<std::string> words_with(const std::vector<std::string>& more) const;
   [[noreturn]] void fail(const std::string& what, const ProcessResult& result) const;
+  std::uint64_t send_stream(
+      const std::string& to,
+      const std::function<std::optional<std::uint64_t>(const Sink&)>& write) const;
   [[noreturn]] void fail_rsync(const ProcessResult& result) const;
   [[noreturn]] void fail_host_key(const std::string& what, const std::string& error) const;
   [[nodiscard]] std::string fingerprint() const;
