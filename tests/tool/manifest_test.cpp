@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include "tool/package/kernels.hpp"
 #include "tool/package/staging.hpp"
 #include "tool/package/table.hpp"
 
 #include "teeny/base/digest.hpp"
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
+#include "teeny/cache/records.hpp"
 
 namespace fs = std::filesystem;
 using namespace teeny;
@@ -49,6 +51,28 @@ TEST(Manifest, ReadsBackWhatItWrites) {
   EXPECT_EQ(read.programs, manifest.programs);
   EXPECT_EQ(read.devices, manifest.devices);
   EXPECT_EQ(read.files, manifest.files);
+}
+
+TEST(Manifest, P47_DeclaredMemoryIsTheMostOfAnyProgramOrUnknown) {
+  const TemporaryDirectory package("package");
+  const auto declare = [&](const std::string& program, std::optional<std::uint64_t> bytes) {
+    ProgramRecords records(program);
+    records.set_peak_device_bytes(bytes);
+    records.write(package.path() / "cache");
+  };
+  const auto peak_in_manifest = [&](const std::vector<std::string>& programs) {
+    Manifest manifest = example();
+    manifest.peak_device_bytes = peak_device_bytes(package.path(), programs);
+    return PackageContents::from_json(manifest.to_json(), "m.json").peak_device_bytes;
+  };
+  declare("a", 100);
+  declare("b", std::uint64_t{1} << 40U);
+  declare("c", std::nullopt);
+  EXPECT_EQ(peak_in_manifest({"a"}), 100U);
+  EXPECT_EQ(peak_in_manifest({"a", "b"}), std::uint64_t{1} << 40U);
+  EXPECT_EQ(peak_in_manifest({"a", "b", "c"}), std::nullopt);
+  EXPECT_EQ(peak_in_manifest({"a", "no record"}), std::nullopt);
+  EXPECT_NE(example().to_json().find("\"peak_device_bytes\": null"), std::string::npos);
 }
 
 TEST(Manifest, RefusesDamageNewerSchemasAndPathsThatLeaveThePackage) {
