@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "tool/boards/board_file.hpp"
+#include "tool/commands/board_access.hpp"
 #include "tool/commands/command.hpp"
 #include "tool/package/findings.hpp"
 #include "tool/preflight/probe.hpp"
@@ -25,22 +26,24 @@ struct PreflightOptions {
   std::string package;
   std::string board;
   std::string host;
-  std::string ssh = "ssh";
-  std::string destination;
+  BoardAccess access;
   bool json = false;
 };
 
-// What the board's CUDA driver says is asked by a program of the package. A package that is not one
-// is for `examine` to tell.
-fs::path program_of(const fs::path& package) {
+// Where the package would go, and the program of it that asks the board's CUDA driver. A package
+// that is none is for `examine` to tell.
+ProbeRequest request_of(const PreflightOptions& options) {
+  ProbeRequest request{options.access.destination, {}};
   try {
-    const auto contents = PackageContents::read(package);
-    if (contents.programs.empty()) return {};
-    const fs::path program = package / "bin" / contents.programs.front();
-    return fs::is_regular_file(program) ? program : fs::path();
+    const auto contents = PackageContents::read(options.package);
+    request.destination = options.access.destination_of(contents.name);
+    if (contents.programs.empty()) return request;
+    const fs::path program = fs::path(options.package) / "bin" / contents.programs.front();
+    if (fs::is_regular_file(program)) request.program = program;
   } catch (const Error&) {
-    return {};
+    request.program.clear();
   }
+  return request;
 }
 
 BoardFacts facts_asked_for(const PreflightOptions& options) {
@@ -49,9 +52,9 @@ BoardFacts facts_asked_for(const PreflightOptions& options) {
                 "--board NAME compares with a board file, --host HOST with a live board");
   }
   if (options.host.empty()) return facts_of(find_board(options.board, "--board"));
-  const Transport transport(options.host, options.ssh);
+  const Transport transport(options.host, options.access.ssh);
   log(LogLevel::notice, "looking at " + options.host);
-  return probe(transport, {options.destination, program_of(options.package)});
+  return probe(transport, request_of(options));
 }
 
 int run_preflight(const PreflightOptions& options) {
@@ -85,12 +88,7 @@ void add_preflight(CLI::App& app, Session& session) {
       ->add_option("--host", options->host,
                    "a live board: [user@]name, or an alias of your ssh configuration")
       ->type_name("HOST");
-  command->add_option("--ssh", options->ssh, "the ssh command, e.g. \"ssh -p 2222 -F config\"")
-      ->type_name("CMD");
-  command
-      ->add_option("--dest", options->destination,
-                   "directory on the board whose disk is looked at; default the home of the login")
-      ->type_name("DIR");
+  add_board_access(*command, options->access);
   command->add_flag("--json", options->json, "as JSON");
   command->footer(
       "Exits with the lowest code of what it found: 10 capability, 11 PTX or driver, 12 C library "

@@ -5,21 +5,18 @@
 
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
-#include "teeny/base/finding.hpp"
 #include "teeny/base/text.hpp"
 
 namespace teeny::tool {
 
 namespace {
 
-// $1: destination. Lines KEY=VALUE between two marks, as a login shell may print lines of its own.
-// Only what BusyBox has, too. The C library is asked by its own loader, and libstdc++'s versions
-// are names within it: neither needs a compiler's tools.
+// $1: destination. Prints lines KEY=VALUE. Only what BusyBox has, too. The C library is asked by
+// its own loader, and libstdc++'s versions are names within it: neither needs a compiler's tools.
 constexpr const char* probe_script = R"sh(
 LC_ALL=C
 export LC_ALL
 cd || exit 3
-printf 'TEENY-OK\n'
 say() { [ -z "$2" ] || printf '%s=%s\n' "$1" "$2"; }
 machine=$(uname -m)
 say machine "$machine"
@@ -59,7 +56,7 @@ case $1 in /*) d=$1 ;; '') d=$(pwd) ;; *) d=$(pwd)/$1 ;; esac
 say destination "$d"
 while [ ! -d "$d" ]; do d=${d%/*}; [ -n "$d" ] || d=/; done
 df -Pk "$d" 2>/dev/null | { read -r head; read -r name blocks used free rest; say disk_free "$free"; }
-printf 'TEENY-END\n'
+exit 0
 )sh";
 
 // Makes a private directory from which programs can be started, and prints it.
@@ -151,26 +148,14 @@ void ask_program(const Transport& transport, const std::string& name, const std:
 }
 
 ProbeAnswers ask_script_of(const Transport& transport, const std::string& destination) {
+  ProbeAnswers answers;
   const std::string output =
       transport.require_script("looking at the board", probe_script, {destination});
-  const auto start = output.find("TEENY-OK\n");
-  if (start == std::string::npos) {
-    throw Error(ErrorKind::board,
-                "looking at the board: " + transport.host() + " runs no POSIX shell",
-                "see what `" + transport.typed("echo hello") + "` prints");
-  }
-  ProbeAnswers answers;
-  bool whole = false;
-  for (const auto& line : split(output.substr(start), '\n')) {
-    whole = whole || line == "TEENY-END";
+  for (const auto& line : split(output, '\n')) {
     const auto equals = line.find('=');
     if (equals == std::string::npos) continue;
-    answers.values[line.substr(0, equals)].push_back(
-        std::string(trim(std::string_view(line).substr(equals + 1))));
-  }
-  if (!whole) {
-    throw Error(ErrorKind::board, "looking at the board: its answer is cut short", "try again",
-                finding_code::unreachable);
+    answers.values[line.substr(0, equals)].emplace_back(
+        trim(std::string_view(line).substr(equals + 1)));
   }
   return answers;
 }
