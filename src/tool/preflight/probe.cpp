@@ -46,7 +46,7 @@ done
 [ -n "$libc" ] || libc=$(getconf GNU_LIBC_VERSION 2>/dev/null)
 say libc "$libc"
 say libcuda "$cuda"
-[ -z "$cxx" ] || tr -c 'A-Za-z0-9._' '\n' <"$cxx" | sed -n '/^GLIBCXX_3[.0-9]*$/s/^/glibcxx=/p' | sort -u
+[ -z "$cxx" ] || tr '\0' '\n' <"$cxx" | grep -a -o '^GLIBCXX_3[.0-9]*' | sort -u | sed 's/^/glibcxx=/'
 { ldconfig -p || /sbin/ldconfig -p; } 2>/dev/null | sed -n 's/^[^a-zA-Z0-9]*\([^ ]*\) (.*/library=\1/p' | sort -u
 if command -v nvidia-smi >/dev/null 2>&1; then
   say smi_cuda "$(nvidia-smi 2>/dev/null </dev/null | sed -n 's/.*CUDA Version: *\([0-9.]*\).*/\1/p' | head -n 1)"
