@@ -47,7 +47,7 @@ class Faults(unittest.TestCase):
         self.package = os.path.join(self.base, "package")
 
     def files(self, text="hello", **more):
-        files = {"bin/hello": program(f"echo {text}"), "cache/k.ptx": b"x" * 100000,
+        files = {"bin/hello": program(f"echo {text}"), "data/kernels": b"x" * 100000,
                  "data/a b \\ 'é $.txt": b"data", "data/empty": b""}
         files.update(more)
         return files
@@ -203,7 +203,7 @@ class Faults(unittest.TestCase):
         self.assertIn("tar", self.good(**how).stderr)
         self.expect_live(first)
         self.counted()
-        files = self.files("second", **{"data/moved": noise(BIG, 6), "cache/k.ptx": b"y" * 100000})
+        files = self.files("second", **{"data/moved": noise(BIG, 6), "data/kernels": b"y" * 100000})
         del files["data/empty"]
         second = make_package(self.package, files)
         self.good(**how)
@@ -216,16 +216,16 @@ class Faults(unittest.TestCase):
 
     # --- P43 --------------------------------------------------------------------------------------
     def test_P43_of_a_big_package_little_is_sent_twice(self):
-        files = self.files("one", **{f"cache/k{i}": noise(1 << 20, i) for i in range(10, 60)})
+        files = self.files("one", **{f"data/k{i}": noise(1 << 20, i) for i in range(10, 60)})
         make_package(self.package, files)
         self.good(ssh=self.count_to())
         first, = self.counted()
         self.assertGreater(first, 50 << 20)
-        files["cache/k11"] = noise(1 << 20, 11)[:-1] + b"!"
-        files["cache/k12"] = noise(1 << 20, 99)
+        files["data/k11"] = noise(1 << 20, 11)[:-1] + b"!"
+        files["data/k12"] = noise(1 << 20, 99)
         release = make_package(self.package, files)
         # The same size and, to a board, the same time.
-        for name in ("cache/k11", "cache/k12"):
+        for name in ("data/k11", "data/k12"):
             stat = os.stat(self.at("current", name))
             os.utime(os.path.join(self.package, name), ns=(stat.st_atime_ns, stat.st_mtime_ns))
         result = self.good(ssh=self.count_to())
@@ -235,12 +235,12 @@ class Faults(unittest.TestCase):
         self.expect_live(release)
         # Two releases share no file: what writes to one changes no other.
         first_release, = set(os.listdir(self.at("releases"))) - {release}
-        for name in ("cache/k20", "bin/hello"):
+        for name in ("data/k20", "bin/hello"):
             with open(self.at("releases", release, name), "r+b") as file:
                 file.write(b"another")
             with open(self.at("releases", first_release, name), "rb") as file:
                 self.assertEqual(file.read(), files[name] if name != "bin/hello" else program("echo one"))
-        self.failed(15, says=["altered: cache/k20", "--overwrite"])
+        self.failed(15, says=["altered: data/k20", "--overwrite"])
         self.good("--overwrite")
         self.expect_live(release)
 

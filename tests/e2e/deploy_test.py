@@ -42,7 +42,7 @@ class Deploy(unittest.TestCase):
         shutil.rmtree(cls.base)
 
     def files(self, text="hello"):
-        return {"bin/hello": program(f"echo {text}"), "cache/k.ptx": b"x" * 100000,
+        return {"bin/hello": program(f"echo {text}"), "data/kernels": b"x" * 100000,
                 "data/a b \\ 'é $.txt": b"data", "data/empty": b""}
 
     def make(self, files, triple="aarch64-linux-gnu"):
@@ -105,8 +105,8 @@ class Deploy(unittest.TestCase):
         self.good()
         self.expect_live(second)
         # What did not change was copied there: the two releases share no file.
-        self.assertNotEqual(os.stat(self.dest("releases", first, "cache/k.ptx")).st_ino,
-                         os.stat(self.dest("releases", second, "cache/k.ptx")).st_ino)
+        self.assertNotEqual(os.stat(self.dest("releases", first, "data/kernels")).st_ino,
+                         os.stat(self.dest("releases", second, "data/kernels")).st_ino)
         self.good("--rollback")
         self.expect_live(first, self.files())
         self.good()
@@ -163,11 +163,11 @@ class Deploy(unittest.TestCase):
 
     def test_a_package_that_is_not_as_its_manifest_says(self):
         self.make(self.files())
-        os.remove(os.path.join(self.package, "cache", "k.ptx"))
+        os.remove(os.path.join(self.package, "data", "kernels"))
         write(os.path.join(self.package, "data", "stale"), b"")
         result = self.deploy()
         self.assertEqual(result.returncode, 15)
-        self.assertIn("missing: cache/k.ptx", result.stderr)
+        self.assertIn("missing: data/kernels", result.stderr)
         self.assertIn("extra: data/stale", result.stderr)
 
     def test_another_machine(self):

@@ -30,7 +30,7 @@ using Files = std::map<std::string, std::string>;
 
 Files usual_files() {
   return {{"bin/hello", good_program},
-          {"cache/k.ptx", std::string(100000, 'x')},
+          {"data/kernels", std::string(100000, 'x')},
           {"data/a b \\ 'é $.txt", "data"},
           {"data/empty", ""}};
 }
@@ -100,7 +100,8 @@ class LocalBoard {
 const std::string no_rsync =
     "d=$(dirname \"$0\")/tools\n"
     "if [ ! -d \"$d\" ]; then mkdir \"$d\"\n"
-    "  for t in sh cat sed uname readlink du df find sha256sum mkdir mv rm cp chmod ln sync tar; "
+    "  for t in sh cat sed uname readlink du df find sha256sum mkdir mv rm cp chmod ln sync tar "
+    "head tr sort mktemp; "
     "do\n"
     "    ln -s \"$(command -v $t)\" \"$d/$t\"; done; fi\n"
     "PATH=$d; export PATH\n";
@@ -140,7 +141,7 @@ TEST_P(Deploying, FirstSecondAndBack) {
   board.expect_live(first);
   files.erase("data/empty");
   files["data/new"] = "new";
-  files["cache/moved.ptx"] = files["cache/k.ptx"];
+  files["data/moved"] = files["data/kernels"];
   const auto second = make_package(board.directory() / "second", files);
   done = board.deploy(second);
   EXPECT_EQ(done.before, first.id);
@@ -151,8 +152,8 @@ TEST_P(Deploying, FirstSecondAndBack) {
   // What both have is in each of them: writing to one changes no other.
   struct stat one{};
   struct stat two{};
-  ASSERT_EQ(::stat(board.path("releases/" + first.id + "/cache/k.ptx").c_str(), &one), 0);
-  ASSERT_EQ(::stat(board.path("releases/" + second.id + "/cache/k.ptx").c_str(), &two), 0);
+  ASSERT_EQ(::stat(board.path("releases/" + first.id + "/data/kernels").c_str(), &one), 0);
+  ASSERT_EQ(::stat(board.path("releases/" + second.id + "/data/kernels").c_str(), &two), 0);
   EXPECT_NE(one.st_ino, two.st_ino);
   EXPECT_EQ(board.entries("releases"), 2U);
   // One that is there is not sent.
@@ -179,11 +180,10 @@ TEST_P(Deploying, GoesOnWithWhatAnEarlierAttemptLeft) {
   const auto package = make_package(board.package(), files);
   const fs::path left = board.path("releases") / (package.id + ".partial-0123");
   fs::create_directories(left / "data");
-  fs::create_directories(left / "cache");
   write_file(left / "data" / "big", big);
   write_file(left / "data" / ".big.XyZ", "half");
   write_file(left / "data" / "stale", "stale");
-  write_file(left / "cache" / "k.ptx", std::string(50000, 'x'));
+  write_file(left / "data" / "kernels", std::string(50000, 'x'));
   const auto done = board.deploy(package);
   EXPECT_LT(done.sent, 150000U);
   board.expect_live(package);
@@ -211,18 +211,19 @@ TEST_P(Deploying, P43_TheTreeEqualsTheManifest) {
   auto files = usual_files();
   const auto first = make_package(board.directory() / "first", files);
   static_cast<void>(board.deploy(first));
-  files["cache/k.ptx"][7] = 'y';
+  files["data/kernels"][7] = 'y';
   files.erase("data/empty");
   const auto second = make_package(board.directory() / "second", files);
-  for (const char* name : {"cache/k.ptx", "data/a b \\ 'é $.txt"}) {
+  for (const char* name : {"data/kernels", "data/a b \\ 'é $.txt"}) {
     fs::last_write_time(second.directory / name,
                         fs::last_write_time(board.path("releases/" + first.id) / name));
   }
   // An attempt of the past, with the old file in place of the new one.
   const fs::path left = board.path("releases") / (second.id + ".partial-0123");
-  fs::create_directories(left / "cache");
-  fs::copy_file(first.directory / "cache/k.ptx", left / "cache/k.ptx");
-  fs::last_write_time(left / "cache/k.ptx", fs::last_write_time(second.directory / "cache/k.ptx"));
+  fs::create_directories(left / "data");
+  fs::copy_file(first.directory / "data/kernels", left / "data/kernels");
+  fs::last_write_time(left / "data/kernels",
+                      fs::last_write_time(second.directory / "data/kernels"));
   static_cast<void>(board.deploy(second));
   board.expect_live(second);
 }
@@ -328,7 +329,7 @@ TEST(Deploy, AnotherMachineAndNoRoom) {
   const auto error = deploy_error(other, make_package(other.package(), usual_files()));
   EXPECT_EQ(error.exit_code(), finding_code::c_library);
   EXPECT_TRUE(says(error, "pdp11")) << error.what();
-  EXPECT_TRUE(says(error, "board has 1.0 KiB")) << error.what();
+  EXPECT_TRUE(says(error, "has 1.0 KiB")) << error.what();
   EXPECT_TRUE(says(error, "nothing was changed")) << error.what();
   EXPECT_FALSE(fs::exists(other.path().parent_path().parent_path()));
 }
@@ -397,12 +398,12 @@ TEST(Pains, P44_ALinkThatDropsIsNoSuccess) {
   const auto first = make_package(board.directory() / "first", usual_files());
   static_cast<void>(board.deploy(first));
   auto files = usual_files();
-  files["cache/k.ptx"] = std::string(100000, 'z');
+  files["data/kernels"] = std::string(100000, 'z');
   const auto second = make_package(board.directory() / "second", files);
   write_file(board.directory() / "drop", "");
   const auto error = deploy_error(board, second);
   EXPECT_EQ(error.exit_code(), finding_code::incomplete);
-  EXPECT_TRUE(says(error, "cache/k.ptx")) << error.what();
+  EXPECT_TRUE(says(error, "data/kernels")) << error.what();
   EXPECT_TRUE(says(error, short_id(first.id) + ", is untouched")) << error.what();
   board.expect_live(first);
   fs::remove(board.directory() / "drop");

@@ -7,6 +7,8 @@
 #include "tool/deploy/releases.hpp"
 #include "tool/package/findings.hpp"
 #include "tool/package/table.hpp"
+#include "tool/preflight/preflight.hpp"
+#include "tool/preflight/probe.hpp"
 
 #include "teeny/base/digest.hpp"
 #include "teeny/base/error.hpp"
@@ -92,7 +94,7 @@ class Deployment {
 
   [[nodiscard]] const std::string& host() const { return transport_.host(); }
   void look(const std::string& id);
-  void check_room(const LocalPackage& package) const;
+  void preflight(const LocalPackage& package, bool with_program) const;
   void send(const LocalPackage& package, Deployed& done);
   void check(const WantedRelease& wanted, const std::string& name) const;
   void switch_to(const std::string& id, const std::vector<std::string>& history);
@@ -143,25 +145,16 @@ void Deployment::look(const std::string& id) {
   reached_ = Reached::looked;
 }
 
-void Deployment::check_room(const LocalPackage& package) const {
-  const std::string& triple = package.manifest.triple;
-  const std::string wanted = triple.substr(0, triple.find('-'));
-  std::vector<Finding> findings;
-  if (state_.machine != wanted) {
-    findings.push_back({finding_code::c_library,
-                        "wanted a machine of " + wanted + " (" + package.manifest.board + "), " +
-                            host() + " is " + state_.machine,
-                        "package for the board you deploy to"});
+void Deployment::preflight(const LocalPackage& package, bool with_program) const {
+  ProbeRequest request{state_.destination, {}};
+  if (with_program && !package.manifest.programs.empty()) {
+    request.program = package.directory / "bin" / package.manifest.programs.front();
   }
-  const std::uint64_t whole_kib = package.size / 1024 + 1024;
-  const std::uint64_t needed_kib = whole_kib - std::min(whole_kib, state_.staged_kib);
-  if (state_.free_kib && *state_.free_kib < needed_kib) {
-    findings.push_back({finding_code::space,
-                        "wanted " + readable_size(needed_kib * 1024) + " free at " +
-                            state_.destination + ", board has " +
-                            readable_size(*state_.free_kib * 1024),
-                        "remove old releases there (--keep), or name another --dest"});
-  }
+  BoardFacts facts = probe(transport_, request);
+  // What an earlier attempt left need not be found room for again.
+  if (facts.disk_free) *facts.disk_free += state_.staged_kib * 1024;
+  std::vector<std::string> notices = facts.remarks;
+  auto findings = examine(package.directory, facts, &notices);
   if (!state_.unwritable.empty()) {
     findings.push_back({1,
                         "wanted to write into " + state_.unwritable + ", which the login on " +
@@ -169,6 +162,7 @@ void Deployment::check_room(const LocalPackage& package) const {
                         "name a --dest that it may write to, or make it once as root there and "
                         "give it to the login"});
   }
+  for (const auto& notice : notices) log(LogLevel::notice, notice);
   throw_findings(findings, "the package does not fit the board:");
 }
 
@@ -284,7 +278,8 @@ Deployed Deployment::deploy(const LocalPackage& package, const DeployRules& rule
   done.was_there = state_.has(package.id);
   done.dry = rules.dry_run;
   const bool send_it = !done.was_there || rules.overwrite;
-  if (send_it) check_room(package);
+  // A dry run leaves nothing there, not even for a moment.
+  if (send_it) preflight(package, !rules.dry_run);
   if (rules.dry_run) {
     say_plan(package, rules);
     return done;

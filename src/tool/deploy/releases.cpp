@@ -23,7 +23,6 @@ namespace {
 // $1: destination, $2: release id or nothing.
 constexpr const char* look_script = R"sh(
 cd 2>/dev/null || case $1 in /*) ;; *) echo "the login has no home directory" >&2; exit 3 ;; esac
-printf 'machine=%s\n' "$(uname -m)"
 case $1 in /*) d=$1 ;; *) d=$(pwd)/$1 ;; esac
 printf 'destination=%s\n' "$d"
 command -v rsync >/dev/null 2>&1 && printf 'rsync=yes\n'
@@ -39,7 +38,6 @@ fi
 d=$d/releases
 while [ ! -d "$d" ]; do d=${d%/*}; [ -n "$d" ] || d=/; done
 [ -w "$d" ] || printf 'unwritable=%s\n' "$d"
-df -Pk "$d" 2>/dev/null | { read -r head; read -r name blocks used free rest; printf 'free=%s\n' "$free"; }
 exit 0
 )sh";
 
@@ -244,10 +242,8 @@ BoardState Releases::look(const std::string& id) {
                 transport_.host() + " has no sha256sum, by which a copy is verified",
                 "install coreutils or BusyBox there");
   }
-  state.machine = values["machine"];
   state.destination = values["destination"];
   state.has_rsync = values["rsync"] == "yes";
-  state.free_kib = parse_unsigned(values["free"]);
   state.unwritable = values["unwritable"];
   constexpr std::string_view prefix = "releases/";
   if (values["current"].rfind(prefix, 0) == 0)

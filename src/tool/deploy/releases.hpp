@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,10 +13,8 @@ namespace teeny::tool {
 
 /// What one look at a board says.
 struct BoardState {
-  std::string machine;      ///< uname -m
   std::string destination;  ///< absolute
   bool has_rsync = false;
-  std::optional<std::uint64_t> free_kib;
   std::uint64_t staged_kib = 0;       ///< of the release asked about, from an attempt cut off
   std::string unwritable;             ///< the directory that would have to be writable and is not
   std::string current;                ///< release that `current` points to; empty: none
