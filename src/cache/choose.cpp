@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <tuple>
 
@@ -14,8 +15,7 @@
 namespace fs = std::filesystem;
 
 // Which artifact a device gets. The same rule serves a fingerprint's directory and a board's
-// record: all candidates are read and verified, and the best that fits wins, whatever compiler made
-// it.
+// record: the best that fits wins, whatever compiler made it. Every file that is read is verified.
 
 namespace teeny {
 
@@ -85,20 +85,30 @@ Error miss(std::string_view kernel, const std::string& wanted, const std::string
                    device_options + "), or let the program find teenyc (TEENYC_PATH)");
 }
 
-Artifact choose(std::string_view kernel, const std::vector<fs::path>& candidates,
-                const Judge& judge, const std::string& wanted, const std::string& where,
+// Files in the order in which they are read, and what makes those of later groups worth no look: a
+// candidate whose rank begins with that.
+struct Reading {
+  std::vector<std::vector<fs::path>> groups;
+  int unbeaten = std::numeric_limits<int>::max();
+};
+
+Artifact choose(std::string_view kernel, const Reading& reading, const Judge& judge,
+                const std::string& wanted, const std::string& where,
                 const std::string& device_options) {
   std::optional<std::pair<Rank, Artifact>> best;
   std::vector<std::string> found;
-  for (const fs::path& path : candidates) {
-    Artifact artifact = detail::read_artifact(path);
-    std::string why;
-    const auto rank = judge(artifact.info, &why);
-    if (!rank) {
-      found.push_back(path.filename().string() + " (" + form_of(artifact.info) + "): " + why);
-    } else if (!best || *rank > best->first) {
-      best.emplace(*rank, std::move(artifact));
+  for (const std::vector<fs::path>& group : reading.groups) {
+    for (const fs::path& path : group) {
+      Artifact artifact = detail::read_artifact(path);
+      std::string why;
+      const auto rank = judge(artifact.info, &why);
+      if (!rank) {
+        found.push_back(path.filename().string() + " (" + form_of(artifact.info) + "): " + why);
+      } else if (!best || *rank > best->first) {
+        best.emplace(*rank, std::move(artifact));
+      }
     }
+    if (best && std::get<0>(best->first) >= reading.unbeaten) break;
   }
   if (!best) throw miss(kernel, wanted, where, found, device_options);
   return std::move(best->second);
@@ -129,15 +139,21 @@ Fit fit_cuda(const ArtifactInfo& info, const DeviceFacts& device, std::string* w
 
 Artifact choose_for_cuda(std::string_view kernel, const std::vector<fs::path>& candidates,
                          const std::string& where, const DeviceFacts& device) {
-  return choose(kernel, candidates, cuda_judge(device), describe(device), where,
-                cuda_options(device));
+  // Machine code is all read, for of several that fit exactly it must always be the same one; what
+  // else there is only where none does.
+  Reading reading{{{}, {}}, static_cast<int>(Fit::exact_machine_code)};
+  for (const fs::path& path : candidates) {
+    const bool machine_code = path.extension() == "." + std::string(extension(ArtifactKind::cubin));
+    reading.groups[machine_code ? 0 : 1].push_back(path);
+  }
+  return choose(kernel, reading, cuda_judge(device), describe(device), where, cuda_options(device));
 }
 
 Artifact detail::choose_for_processor(std::string_view kernel,
                                       const std::vector<fs::path>& candidates,
                                       const std::string& where, const Processor& processor) {
   const CpuTarget& target = processor.target;
-  return choose(kernel, candidates, cpu_judge(processor), describe(target), where,
+  return choose(kernel, {{candidates}}, cpu_judge(processor), describe(target), where,
                 cpu_options(target));
 }
 

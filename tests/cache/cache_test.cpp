@@ -1,5 +1,7 @@
 #include "teeny/cache/cache.hpp"
 
+#include <set>
+
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -129,6 +131,25 @@ TEST_F(CacheTest, ChoosesMachineCodeBeforePtx) {
   EXPECT_EQ(chosen({Capability::sm_80, {12, 6}}), lower.info.key);
   EXPECT_EQ(chosen({Capability::sm_89, {12, 6}}), exact.info.key) << "the nearest lower minor";
   EXPECT_EQ(chosen({Capability::sm_90, {12, 6}}), ptx.info.key);
+}
+
+TEST_F(CacheTest, WhereMachineCodeFitsExactlyNothingElseIsRead) {
+  const auto spoil = [&](const Artifact& artifact) {
+    write_file(cache_.path_of(artifact.info), "no artifact");
+  };
+  const auto ptx = cuda(Capability::sm_86, ArtifactKind::ptx);
+  const auto lower = cuda(Capability::sm_80, ArtifactKind::cubin);
+  spoil(ptx);
+  spoil(cpu("aarch64-linux-gnu", "cortex-a78ae"));
+  EXPECT_EQ(chosen({Capability::sm_86, {12, 6}}), "") << "compatible code is not the best there is";
+  EXPECT_NE(miss_.find("truncated"), std::string::npos) << miss_;
+  std::set<std::string> exact;
+  for (const char* note : {"a", "b", "c"}) {
+    exact.insert(cuda(Capability::sm_86, ArtifactKind::cubin, {8, 2}, note).info.key);
+    EXPECT_EQ(chosen({Capability::sm_86, {12, 6}}), *exact.rbegin()) << "always the same one";
+  }
+  spoil(lower);
+  EXPECT_EQ(chosen({Capability::sm_86, {12, 6}}), "") << "all machine code is read";
 }
 
 TEST_F(CacheTest, AnIntegratedChipTakesOnlyItsOwnMachineCode) {

@@ -17,14 +17,15 @@ namespace teeny {
 
 /// The best of `candidates` for a CUDA device: exact machine code, then compatible machine code
 /// (never on an integrated device), then PTX of the highest capability and version that loads. All
-/// candidates are read and verified: a damaged one is Error(input). When none fits: Error(input),
-/// the miss message: kernel, what was wanted, `where` was looked, what is there and why it does not
-/// fit.
+/// machine code is read and verified, the rest only where none of it fits exactly: a damaged file
+/// that is read is Error(input). When none fits: Error(input), the miss message: kernel, what was
+/// wanted, `where` was looked, what is there and why it does not fit.
 [[nodiscard]] Artifact choose_for_cuda(std::string_view kernel,
                                        const std::vector<std::filesystem::path>& candidates,
                                        const std::string& where, const DeviceFacts& device);
 
-/// The same for a CPU: code for this very processor, then the most demanding that it can run.
+/// The same for a CPU: code for this very processor, then the most demanding that it can run. All
+/// candidates are read.
 [[nodiscard]] Artifact choose_for_cpu(std::string_view kernel,
                                       const std::vector<std::filesystem::path>& candidates,
                                       const std::string& where, const CpuTarget& host);
