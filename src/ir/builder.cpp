@@ -54,8 +54,8 @@ void Builder::require_visible(const Op& op) const {
       throw Error(ErrorKind::input,
                   "kernel '" + kernel_.name + "', " + std::string(ir::name(op.code)) +
                       ": an operand does not exist here",
-                  "A value made inside a fold, if or reduce exists only there: yield it to use it "
-                  "afterwards.");
+                  "a value made inside a fold, if or reduce exists only there: yield it to use it "
+                  "afterwards");
     }
   }
 }
@@ -171,7 +171,7 @@ ValueId Builder::load(ValueId pointer, ValueId mask, ValueId other, Cache cache)
     throw Error(
         ErrorKind::input,
         "kernel '" + kernel_.name + "', load: elements for where the mask is off, but no mask",
-        "Give a mask as well.");
+        "give a mask as well");
   }
   Op op = make(Opcode::load, {pointer});
   if (mask != no_value) op.operands.push_back(mask);

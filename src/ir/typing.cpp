@@ -99,9 +99,12 @@ class Typing {
     const OpcodeRules& rule = rules(op_.code);
     const std::size_t count = op_.operands.size();
     if (count < rule.min_operands || count > rule.max_operands) {
+      const bool open_ended = rule.max_operands == std::numeric_limits<std::size_t>::max();
       fail("wanted " + std::to_string(rule.min_operands) +
-           (rule.max_operands == rule.min_operands ? "" : " or more") + " operands, found " +
-           std::to_string(count));
+           (rule.max_operands == rule.min_operands ? ""
+            : open_ended                           ? " or more"
+                                                   : " to " + std::to_string(rule.max_operands)) +
+           " operands, found " + std::to_string(count));
     }
     for (const ValueId id : op_.operands) {
       require(id < kernel_.values.size(), "an operand is no value of this kernel");

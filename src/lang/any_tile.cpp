@@ -53,7 +53,7 @@ Shape shape_of(const Operand& operand) {
 void require_elements(const AnyTile& tile) {
   if (!tile.is_pointer()) return;
   throw Error(ErrorKind::input, "wanted elements, found " + describe(tile),
-              "Pointers take integers added or subtracted; load what they point to for the rest.");
+              "pointers take integers added or subtracted; load what they point to for the rest");
 }
 
 void require_one_dtype(const AnyTile& a, const AnyTile& b) {
@@ -65,7 +65,7 @@ void require_one_dtype(const AnyTile& a, const AnyTile& b) {
     throw Error(ErrorKind::input,
                 "tiles of two dtypes do not mix: found " + ir::to_string(left) + " and " +
                     ir::to_string(right),
-                "Convert one: cast(x, DType::" + dtype_name(left.dtype) + ").");
+                "convert one: cast(x, DType::" + dtype_name(left.dtype) + ")");
   }
 }
 
@@ -107,7 +107,8 @@ AnyTile as_offset(const Operand& operand) {
 
 AnyTile advance(const AnyTile& pointers, const Operand& by, bool backwards) {
   AnyTile elements = as_offset(by);
-  if (backwards) elements = unary(Opcode::neg, elements);
+  // In 64 bits: the lowest i32 has no opposite.
+  if (backwards) elements = unary(Opcode::neg, cast_to(elements, DType::i64));
   const Shape shape = common_shape(pointers.shape(), elements.shape());
   const AnyTile base = broadcast_up(pointers, shape);
   const AnyTile steps = broadcast_up(elements, shape);
@@ -128,8 +129,8 @@ Shape common_shape(const Shape& a, const Shape& b) {
       throw Error(
           ErrorKind::input,
           "shapes do not broadcast: found " + ir::to_string(a) + " and " + ir::to_string(b),
-          "Axes are matched from the last; each pair must be equal or hold a 1. Put an axis "
-          "of 1 where it belongs with expand_dims.");
+          "axes are matched from the last; each pair must be equal or hold a 1: put an axis "
+          "of 1 where it belongs with expand_dims");
     }
     result[rank - 1 - i] = std::max(left, right);
   }
@@ -157,7 +158,7 @@ AnyTile compare(ir::Predicate predicate, const Operand& a, const Operand& b) {
 AnyTile select(const AnyTile& condition, const Operand& yes, const Operand& no) {
   if (!yes.is_tile() && !no.is_tile()) {
     throw Error(ErrorKind::input, "where() between two literals has no dtype",
-                "Make one of them a tile: full<f32>(1.0f).");
+                "make one of them a tile: full<f32>(1.0f)");
   }
   const auto [left, right] = align(yes, no);
   const Shape shape = common_shape(condition.shape(), left.shape());
@@ -188,7 +189,7 @@ AnyTile fused_multiply_add(const Operand& a, const Operand& b, const Operand& c)
 AnyTile invert(const AnyTile& x) {
   if (x.dtype() != DType::boolean || x.is_pointer()) {
     throw Error(ErrorKind::input, "! wants bool, found " + describe(x),
-                "Compare with zero, or use ~ for the bits of integers.");
+                "compare with zero, or use ~ for the bits of integers");
   }
   return unary(Opcode::bit_not, x);
 }
@@ -265,7 +266,7 @@ AnyTile load_elements(const AnyTile& pointers, const std::optional<AnyTile>& mas
   }
   if (other && !mask) {
     throw Error(ErrorKind::input, "load: `other` is for where a mask is off, but there is no mask",
-                "Give a mask as well: load(p, {.mask = m, .other = x}).");
+                "give a mask as well: load(p, {.mask = m, .other = x})");
   }
   ValueId mask_id = ir::no_value;
   ValueId other_id = ir::no_value;
@@ -286,7 +287,7 @@ void store_elements(const AnyTile& pointers, const Operand& value,
     throw Error(ErrorKind::input,
                 "store: wanted " + dtype_name(type.dtype) + " to store through " +
                     ir::to_string(type) + ", found " + describe(tile),
-                "Convert the value: cast(x, DType::" + dtype_name(type.dtype) + ").");
+                "convert the value: cast(x, DType::" + dtype_name(type.dtype) + ")");
   }
   const ValueId value_id = Recorder::id(broadcast_up(tile, type.shape));
   const ValueId mask_id = mask ? Recorder::id(broadcast_up(*mask, type.shape)) : ir::no_value;

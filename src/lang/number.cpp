@@ -80,7 +80,7 @@ u64 Number::bits(DType dtype) const {
   const std::string wrong = misfit(dtype);
   if (!wrong.empty()) {
     throw Error(ErrorKind::input, wrong,
-                "Write a literal of the tile's dtype, or convert the tile with cast.");
+                "write a literal of the tile's dtype, or convert the tile with cast");
   }
   switch (kind_) {
     case Kind::boolean:

@@ -36,8 +36,8 @@ void require_same_types(const Tiles& found, const Tiles& wanted, const char* wha
   };
   throw Error(ErrorKind::input,
               std::string(what) + ": wanted " + list(wanted) + ", found " + list(found),
-              "Convert with cast, and give the first values the shape they get: zeros, full or "
-              "broadcast_to.");
+              "convert with cast, and give the first values the shape they get: zeros, full or "
+              "broadcast_to");
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ AnyTile reduce_axis(Opcode code, const AnyTile& x, int axis) {
   const DType dtype = x.dtype();
   if (dtype == DType::boolean || x.is_pointer()) {
     throw Error(ErrorKind::input, "wanted a reduction over numbers, found " + describe(x),
-                "Count a mask with sum over cast(mask, DType::i32).");
+                "count a mask with sum over cast(mask, DType::i32)");
   }
   const bool narrow = dtype == DType::f16 || dtype == DType::bf16;
   // Rounding after each of thousands of additions would lose most of a half's few digits.
@@ -124,7 +124,7 @@ Tiles branch(const AnyTile& condition, const std::function<Tiles()>& yes,
              const std::function<Tiles()>& no) {
   if (condition.type() != ir::Type::scalar(DType::boolean)) {
     throw Error(ErrorKind::input, "if_ wants one bool, found " + describe(condition),
-                "Choose element by element with where().");
+                "choose element by element with where()");
   }
   const auto yes_ids = [&] { return Recorder::ids(yes()); };
   const auto no_ids = [&] { return Recorder::ids(no()); };
@@ -138,7 +138,7 @@ void require_positive_step(const Operand& step) {
     return;
   }
   throw Error(ErrorKind::input, "a range wants a step of 1 or more, found " + step.number().text(),
-              "Count down by computing n - 1 - i in the body.");
+              "count down by computing n - 1 - i in the body");
 }
 
 DType dtype_of_bounds(const Operand& lo, const Operand& hi, const Operand& step) {

@@ -33,8 +33,8 @@ Trace& Recorder::current() {
   if (current_trace == nullptr) {
     throw Error(ErrorKind::usage,
                 "an operation on tiles was called, but no kernel is being recorded on this thread",
-                "Tiles exist only inside a kernel's operator(), which launch and compile_kernel "
-                "call: pass them the kernel instead of calling it.");
+                "tiles exist only inside a kernel's operator(), which launch and compile_kernel "
+                "call: pass them the kernel instead of calling it");
   }
   return *current_trace;
 }
@@ -44,7 +44,7 @@ ir::Builder& Recorder::builder() { return current().builder_; }
 ir::ValueId Recorder::id(const AnyTile& tile) {
   if (tile.trace_ != current().serial_) {
     throw Error(ErrorKind::usage, "a tile of one kernel is used while another is being recorded",
-                "Keep no tiles in members, statics or captures of a kernel.");
+                "keep no tiles in members, statics or captures of a kernel");
   }
   return tile.id_;
 }

@@ -77,7 +77,7 @@ void store_tile(const ViewParts& view, const Index* at, std::size_t count, const
     throw Error(ErrorKind::input,
                 "store: wanted a tile of " + std::string(name(wanted)) + " for this view, found " +
                     describe(tile),
-                "Convert the tile: cast(x, DType::" + std::string(name(wanted)) + ").");
+                "convert the tile: cast(x, DType::" + std::string(name(wanted)) + ")");
   }
   Recorder::builder().store_view(Recorder::id(view.base), Recorder::ids(view.extents),
                                  Recorder::ids(view.strides), wide_ids(at, count),

@@ -16,8 +16,8 @@ void check_declared(const KernelInstance& instance) {
   if (instance.members.empty() || Registry::instance().find(instance.record_key()) != nullptr)
     return;
   std::string declared;
-  for (const KernelInstance& other : Registry::instance().kernels()) {
-    if (other.type == instance.type) declared += "\n  " + other.members;
+  for (const KernelInstance* other : Registry::instance().kernels()) {
+    if (other->type == instance.type) declared += "\n  " + other->members;
   }
   throw Error(ErrorKind::usage,
               "launch of " + instance.readable + " with members " + instance.members +

@@ -67,8 +67,8 @@ bool is_again(const Holding& one, const Holding& next) {
 
 std::vector<Holding> holdings(const KernelSources& sources) {
   std::vector<Holding> all;
-  for (const KernelInstance& instance : Registry::instance().kernels()) {
-    Holding holding = holding_of(instance, sources);
+  for (const KernelInstance* instance : Registry::instance().kernels()) {
+    Holding holding = holding_of(*instance, sources);
     const bool again = std::any_of(all.begin(), all.end(),
                                    [&](const Holding& one) { return is_again(one, holding); });
     if (!again) all.push_back(std::move(holding));

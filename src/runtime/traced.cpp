@@ -19,12 +19,12 @@ Traced trace(const KernelInstance& instance) {
 
 std::vector<Traced> trace_all(std::vector<Error>& errors) {
   std::vector<Traced> traced;
-  for (const KernelInstance& instance : Registry::instance().kernels()) {
+  for (const KernelInstance* instance : Registry::instance().kernels()) {
     try {
-      Traced next = trace(instance);
+      Traced next = trace(*instance);
       const bool again = std::any_of(traced.begin(), traced.end(), [&](const Traced& one) {
         return one.fingerprint == next.fingerprint &&
-               one.instance->record_key() == instance.record_key();
+               one.instance->record_key() == instance->record_key();
       });
       if (!again) traced.push_back(std::move(next));
     } catch (const Error& error) {

@@ -25,6 +25,14 @@ struct Outer {
   };
 };
 enum class Colour { red, green };
+enum class Letter : char { high = '\xc8' };
+struct Letters {
+  char narrow;
+  wchar_t wide;
+  Letter letter;
+  static std::vector<Letters> variants() { return {}; }
+  void operator()(teeny::Ptr<int> p) const { teeny::store(p, 0); }
+};
 template <Colour C>
 struct Painted {
   void operator()(teeny::Ptr<int> p) const { teeny::store(p, static_cast<int>(C)); }
@@ -162,6 +170,10 @@ TEST(Instance, MembersAreTextThatDiffersWhenTheyDo) {
   EXPECT_EQ(instance_of(named::Scale{2}).record_key(), instance_of(named::Scale{2}).type + "|{2}");
 }
 
+TEST(Instance, MembersReadTheSameWhereCharHasAnotherSign) {
+  EXPECT_EQ(instance_of(named::Letters{'\xc8', L'a', named::Letter::high}).members, "{200,97,200}");
+}
+
 TEST(Instance, MembersAreTheSameWhenTheirTextIs) {
   const named::Everything one{
       true,        -3,    ~u64{0}, 0.5F,      -0.0,      named::Colour::green,
@@ -225,8 +237,8 @@ namespace {
 
 TEST(Registry, HoldsWhatTheProgramMayLaunchWithItsVariants) {
   std::vector<std::string> keys;
-  for (const KernelInstance& kernel : Registry::instance().kernels())
-    keys.push_back(kernel.record_key());
+  for (const KernelInstance* kernel : Registry::instance().kernels())
+    keys.push_back(kernel->record_key());
   EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end()));
   EXPECT_EQ(std::count(keys.begin(), keys.end(), "N5named5ScaleE|{2}"), 1);
   EXPECT_EQ(std::count(keys.begin(), keys.end(), "N5named5ScaleE|{3}"), 1);
@@ -249,10 +261,69 @@ TEST(Registry, KeepsTypesApartThatShareANameInUnnamedNamespaces) {
                              [=] { return std::vector<KernelInstance>{twin(factor)}; });
   }
   std::set<std::string> bodies;
-  for (const KernelInstance& kernel : Registry::instance().kernels()) {
-    if (kernel.type == "N12_GLOBAL__N_14TwinE") bodies.insert(ir::print(kernel.trace()));
+  for (const KernelInstance* kernel : Registry::instance().kernels()) {
+    if (kernel->type == "N12_GLOBAL__N_14TwinE") bodies.insert(ir::print(kernel->trace()));
   }
   EXPECT_EQ(bodies.size(), 2U);
+}
+
+// As a shared object that is loaded while the program runs registers its kernels.
+void register_late(const std::string& type, int count) {
+  Registry::instance().add(type, [=] {
+    std::vector<KernelInstance> all;
+    for (int i = 0; i < count; ++i) {
+      all.push_back(instance_of(named::Scale{i}));
+      all.back().type = type;
+    }
+    return all;
+  });
+}
+
+TEST(Registry, WhatItGaveOutStaysWhenMoreKernelsAreRegistered) {
+  const std::vector<const KernelInstance*> before = Registry::instance().kernels();
+  const KernelInstance* scale = Registry::instance().find("N5named5ScaleE|{3}");
+  ASSERT_NE(scale, nullptr);
+  register_late("1AFirst", 1000);
+  register_late("9ZLastOne", 1000);
+  std::size_t seen = 0;
+  for (const KernelInstance* kernel : before) {
+    // One more that is asked for in the middle of a walk.
+    if (seen++ == 0) {
+      EXPECT_EQ(Registry::instance().kernels().size(), before.size() + 2000);
+    }
+    EXPECT_FALSE(kernel->type.empty());
+  }
+  EXPECT_EQ(seen, before.size());
+  EXPECT_EQ(Registry::instance().find("N5named5ScaleE|{3}"), scale);
+  EXPECT_EQ(scale->members, "{3}");
+}
+
+TEST(Registry, IsAskedFromSeveralThreadsWhileMoreKernelsAreRegistered) {
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([thread] {
+      for (int i = 0; i < 20; ++i) {
+        register_late("5Late" + std::to_string(thread) + std::to_string(i), 3);
+        for (const KernelInstance* kernel : Registry::instance().kernels()) {
+          EXPECT_FALSE(kernel->name.empty());
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(Registry, ForgetsNoKernelBecauseAnotherCannotSayItsVariants) {
+  bool works = false;
+  Registry::instance().add("7Unready", [&works]() -> std::vector<KernelInstance> {
+    if (!works) throw Error(ErrorKind::input, "no variants yet");
+    return {};
+  });
+  register_late("8Innocent", 1);
+  EXPECT_THROW(static_cast<void>(Registry::instance().kernels()), Error);
+  EXPECT_THROW(static_cast<void>(Registry::instance().kernels()), Error) << "told again";
+  works = true;
+  EXPECT_NE(Registry::instance().find("8Innocent|{0}"), nullptr);
 }
 
 TEST(Registry, RecordsOnSeveralThreadsAtOnce) {

@@ -150,6 +150,25 @@ TEST(Tile, PointersMoveByAnyInteger) {
   EXPECT_THAT(all, HasSubstr("bits=0x200000000 : i64"));
 }
 
+TEST(Tile, PointersMoveBackByTheLowestIntegerToo) {
+  EXPECT_THAT(text([](Ptr<f32> p, Int back) { store(p - back, 1); }),
+              testing::ContainsRegex("%2 = cast %1 : i64\n *%3 = neg %2 : i64\n"));
+  EXPECT_THAT(text([](Ptr<f32> p) { store(p - std::numeric_limits<i32>::min(), 1); }),
+              testing::ContainsRegex("neg %[0-9]+ : i64"));
+}
+
+TEST(Tile, CeilingDivisionNeverLeavesTheRange) {
+  static_assert(cdiv(std::numeric_limits<i32>::max(), 2) == 1 << 30);
+  static_assert(cdiv(0, 7) == 0 && cdiv(14, 7) == 2 && cdiv(15, 7) == 3);
+  static_assert(cdiv(-15, 7) == -2 && cdiv(-14, 7) == -2 && cdiv(-1, 7) == 0);
+  EXPECT_TRUE(test::same_kernel(
+      [](Ptr<i32> p, Int a, Int b) { store(p, cdiv(a, b)); },
+      [](Ptr<i32> p, Int a, Int b) { store(p, where(a % b > 0, a / b + 1, a / b)); }));
+  EXPECT_TRUE(
+      test::same_kernel([](Ptr<i32> p, Int a) { store(p, cdiv(a, 128)); },
+                        [](Ptr<i32> p, Int a) { store(AnyPtr(p), cdiv(AnyTile(a), 128)); }));
+}
+
 TEST(AnyTile, MismatchNamesBothShapes) {
   const std::string error = error_of([] {
     recorded(

@@ -121,15 +121,17 @@ template <lang::BoolTile C, class A, class B>
   }
 }
 
-/// ceil(a / b) for a >= 0 and b > 0: of host integers, and of a kernel's.
+/// ceil(a / b) for b > 0, whatever a is: of host integers, and of a kernel's.
 template <std::integral A, std::integral B>
 [[nodiscard]] constexpr auto cdiv(A a, B b) {
-  return a / b + (a % b != 0 ? 1 : 0);
+  return a / b + (a % b > 0 ? 1 : 0);
 }
 template <class A, class B>
   requires lang::Operands<A, B>
 [[nodiscard]] auto cdiv(const A& a, const B& b) {
-  return (a + (b - 1)) / b;
+  // Not (a + b - 1) / b, which wraps where a is near the highest number.
+  const auto quotient = a / b;
+  return where(a % b > 0, quotient + 1, quotient);
 }
 
 }  // namespace teeny

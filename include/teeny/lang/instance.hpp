@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <string>
 #include <vector>
@@ -26,20 +27,28 @@ struct KernelInstance {
 };
 
 /// Every kernel type that appears in a launch or compile expression of this program, with its
-/// declared variants; filled before main by template instantiation.
+/// declared variants; filled before main by template instantiation, and by shared objects that are
+/// loaded later (which must stay: their kernels' functions are called). Thread-safe.
 class Registry {
  public:
   static Registry& instance();
-  /// `variants` is called at most once, when the list is first asked for.
+  /// `variants` is called once, when the list is next asked for; again only where it threw.
   void add(std::string type, std::function<std::vector<KernelInstance>()> variants);
-  /// All instances, sorted by record key; of those that are not nameable, several may have one key.
-  [[nodiscard]] const std::vector<KernelInstance>& kernels();
+  /// All instances known by now, sorted by record key; of those that are not nameable, several may
+  /// have one key. What the pointers point to lives as long as the process. Whatever a kernel's
+  /// `variants` throws.
+  [[nodiscard]] std::vector<const KernelInstance*> kernels();
   /// The declared variant with this record key (the first one), or nullptr.
   [[nodiscard]] const KernelInstance* find(const std::string& record_key);
 
  private:
-  std::vector<std::pair<std::string, std::function<std::vector<KernelInstance>()>>> pending_;
-  std::vector<KernelInstance> kernels_;
+  void take_pending();
+  [[nodiscard]] std::vector<const KernelInstance*>::const_iterator place_of(
+      const std::string& record_key) const;
+
+  std::deque<std::pair<std::string, std::function<std::vector<KernelInstance>()>>> pending_;
+  std::deque<KernelInstance> instances_;        // which stay where they are
+  std::vector<const KernelInstance*> kernels_;  // sorted
 };
 
 }  // namespace teeny

@@ -107,6 +107,16 @@ void for_each_field(const K& k, F f) {
 
 void append_hex(std::string& text, u64 value, int digits);
 
+/// char and wchar_t are signed on some machines and not on others: their values as unsigned ones.
+template <class T>
+constexpr auto integer_value(T value) {
+  if constexpr (std::is_same_v<T, char> || std::is_same_v<T, wchar_t>) {
+    return static_cast<std::make_unsigned_t<T>>(value);
+  } else {
+    return value;
+  }
+}
+
 template <class T>
 struct is_sequence : std::false_type {};
 template <class T, std::size_t N>
@@ -114,8 +124,9 @@ struct is_sequence<std::array<T, N>> : std::true_type {};
 template <class T, class A>
 struct is_sequence<std::vector<T, A>> : std::true_type {};
 
-/// One member: bool, integers and enumerations in decimal, floats as their bits, DType by name,
-/// strings with their length, sequences in brackets, aggregates in braces.
+/// One member: bool, integers and enumerations in decimal (char and wchar_t as unsigned), floats as
+/// their bits, DType by name, strings with their length, sequences in brackets, aggregates in
+/// braces.
 template <class T>
 void append_member(std::string& text, const T& value) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -125,7 +136,7 @@ void append_member(std::string& text, const T& value) {
   } else if constexpr (std::is_enum_v<T>) {
     append_member(text, static_cast<std::underlying_type_t<T>>(value));
   } else if constexpr (std::is_integral_v<T>) {
-    text += std::to_string(value);
+    text += std::to_string(integer_value(value));
   } else if constexpr (std::is_same_v<T, f32> || std::is_same_v<T, f64>) {
     std::conditional_t<sizeof(T) == 4, u32, u64> bits;
     std::memcpy(&bits, &value, sizeof bits);
