@@ -244,6 +244,17 @@ void check(testing::Machine& machine, Cases cases) {
   }
 }
 
+TEST(Evaluate, MinimumAndMaximumTellTheZerosApart) {
+  for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
+    const std::uint64_t zero = encode(dtype, 0.0);
+    const std::uint64_t negative = encode(dtype, -0.0);
+    for (const auto& both : {std::vector{zero, negative}, std::vector{negative, zero}}) {
+      EXPECT_EQ(evaluate(op_of(Opcode::minimum), dtype, dtype, both), negative);
+      EXPECT_EQ(evaluate(op_of(Opcode::maximum), dtype, dtype, both), zero);
+    }
+  }
+}
+
 class CpuElementwise : public ::testing::TestWithParam<DType> {};
 
 TEST_P(CpuElementwise, on_this_machine) {

@@ -82,10 +82,10 @@ Bits float_binary(Opcode code, DType dtype, double a, double b) {
       return round_to(dtype, a * b);
     case Opcode::div:
       return round_to(dtype, a / b);
-    case Opcode::minimum:
-      return pick(std::isnan(a) || a < b);
+    case Opcode::minimum:  // -0 before 0, as processors have it
+      return pick(std::isnan(a) || a < b || (a == b && std::signbit(a)));
     case Opcode::maximum:
-      return pick(std::isnan(a) || a > b);
+      return pick(std::isnan(a) || a > b || (a == b && !std::signbit(a)));
     default:
       return std::nullopt;
   }
