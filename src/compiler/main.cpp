@@ -38,7 +38,7 @@ constexpr const char* help_text =
 Programs find teenyc by themselves: through TEENYC_PATH, beside the program, or on PATH.
 )";
 
-Error usage(const std::string& what) { return Error(ErrorKind::usage, what, "See teenyc --help."); }
+Error usage(const std::string& what) { return Error(ErrorKind::usage, what, "see teenyc --help"); }
 
 struct CompileArguments {
   std::string file;

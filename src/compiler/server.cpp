@@ -52,13 +52,13 @@ void check_hello(const Frame& frame) {
     throw Error(ErrorKind::environment,
                 "the program speaks protocol " + std::to_string(hello.protocol) +
                     ", this teenyc protocol " + std::to_string(protocol_version),
-                "Use the teenyc of the teeny that the program was built with.");
+                "use the teenyc of the teeny that the program was built with");
   }
   if (!hello.identity.empty() && hello.identity != compiler_identity) {
     throw Error(
         ErrorKind::environment,
         "the program expects teenyc " + hello.identity + ", this one is " + compiler_identity,
-        "Install teenyc and the file teenyc.identity beside it together.");
+        "install teenyc and the file teenyc.identity beside it together");
   }
 }
 

@@ -39,7 +39,7 @@ Artifact compile_cpu(const ir::Kernel& prepared, const CpuTarget& target) {
     throw Error(ErrorKind::internal,
                 "kernel " + prepared.name + " for " + target.cpu +
                     " needs what the processor does not have and no library provides: " + undefined,
-                "Choose a processor with the instructions (x86-64-v3 or later), or report this.");
+                "choose a processor with the instructions (x86-64-v3 or later), or report this");
   }
   Artifact artifact;
   artifact.code = cpu::link_shared_object(object, machine->getTargetTriple(), prepared.name);

@@ -25,7 +25,7 @@ const char* emulation(const llvm::Triple& triple) {
       return "aarch64linux";
     default:
       throw Error(ErrorKind::input, "kernels are not compiled for the CPU of " + triple.str(),
-                  "Use a triple that begins with x86_64 or aarch64.");
+                  "use a triple that begins with x86_64 or aarch64");
   }
 }
 
@@ -66,7 +66,7 @@ std::string link_shared_object(const std::string& object, const llvm::Triple& tr
   usable = result.canRunAgain;
   if (result.retCode != 0) {
     throw Error(ErrorKind::internal, "lld cannot link kernel " + kernel + ": " + words,
-                "This is a bug in teeny: please report it with the kernel's IR.");
+                "this is a bug in teeny: please report it with the kernel's IR");
   }
   return read_file(output);
 }

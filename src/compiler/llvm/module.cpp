@@ -28,7 +28,7 @@ namespace {
 // How many fatal errors this thread has left LLVM by; see Context.
 thread_local std::uint64_t fatal_errors = 0;
 
-constexpr const char* report = "This is a bug in teeny: please report it with the kernel's IR.";
+constexpr const char* report = "this is a bug in teeny: please report it with the kernel's IR";
 
 // LLVM would end the process after this; leaving by an exception keeps teenyc alive.
 [[noreturn]] void on_fatal_error(void*, const char* reason, bool) {
@@ -117,7 +117,7 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const std::string& trip
       target->createMCSubtargetInfo(triple, "", ""));
   if (!processors->isCPUStringValid(cpu)) {
     throw Error(ErrorKind::input, "there is no processor '" + cpu + "' for " + triple + " in LLVM",
-                "Give one that `llc -mtriple=" + triple + " -mcpu=help` lists.");
+                "give one that `llc -mtriple=" + triple + " -mcpu=help` lists");
   }
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;

@@ -60,7 +60,7 @@ void check_shared(const ir::Kernel& kernel, Capability capability, std::uint64_t
               "kernel " + kernel.name + " needs " + std::to_string(bytes) +
                   " bytes of shared memory a block; " + capability.name() + " (" +
                   std::string(chip->chips) + ") gives " + std::to_string(limit) + " at most",
-              "Lower the extents of the tiles that it multiplies or moves.");
+              "lower the extents of the tiles that it multiplies or moves");
 }
 
 }  // namespace
@@ -69,12 +69,12 @@ Artifact compile_ptx(const ir::Kernel& prepared, const CudaTarget& target) {
   // The two C++ identifiers that PTX does not take for a symbol.
   if (prepared.name == "_" || prepared.name == "WARP_SZ") {
     throw Error(ErrorKind::input, "kernel " + prepared.name + ": PTX takes no symbol of this name",
-                "Give the kernel another name.");
+                "give the kernel another name");
   }
   if (target.line_info) {
     throw Error(ErrorKind::input,
                 "kernel " + prepared.name + ": line-info was asked for, and kernels have no lines",
-                "Leave line-info out.");
+                "leave line-info out");
   }
   const auto families = families_of(prepared, target.capability);
   const PtxVersion version =

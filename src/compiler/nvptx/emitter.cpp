@@ -57,7 +57,7 @@ void Emitter::check_register_counts() const {
                       " takes " + std::to_string(count) + " registers of each of " +
                       std::to_string(32 * kernel_.options.num_warps) + " threads, of which " +
                       std::to_string(max_registers_of_tile) + " are the most",
-                  "Take a smaller tile, or raise num_warps.");
+                  "take a smaller tile, or raise num_warps");
     }
   }
 }
@@ -156,7 +156,7 @@ void Emitter::emit_op(const Op& op) {
       throw Error(
           ErrorKind::internal,
           "kernel " + kernel_.name + ": a view reached the PTX backend without being expanded",
-          "This is a bug in teeny: please report it with the kernel's IR.");
+          "this is a bug in teeny: please report it with the kernel's IR");
     default:
       return emit_pointwise(op);
   }

@@ -76,7 +76,7 @@ PtxVersion choose_ptx_version(const ir::Kernel& kernel, Capability capability,
                 "kernel " + kernel.name + ": wanted PTX " + target->ptx_floor.name() +
                     " or later, the floor of target " + capability.name() + ", found " +
                     asked->name(),
-                "Raise ptx-version, or leave it out.");
+                "raise ptx-version, or leave it out");
   }
   PtxVersion lowest = target->ptx_floor;
   for (const Family family : families) {
@@ -88,7 +88,7 @@ PtxVersion choose_ptx_version(const ir::Kernel& kernel, Capability capability,
                       " or later, the floor of its instruction " + std::string(row.spelling) +
                       " (target " + capability.name() + " alone needs " + target->ptx_floor.name() +
                       "), found " + asked->name(),
-                  "Raise ptx-version, or leave it out.");
+                  "raise ptx-version, or leave it out");
     }
   }
   return asked.value_or(lowest);

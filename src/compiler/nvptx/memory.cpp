@@ -249,7 +249,7 @@ void Emitter::emit_store(const Op& op) {
   if (in_reduction_) {
     throw Error(ErrorKind::input,
                 "kernel " + kernel_.name + ": the function of a reduction stores to memory",
-                "Let it only combine its arguments.");
+                "let it only combine its arguments");
   }
   if (pending_.global_reads || pending_.global_writes) barrier();
   pending_.global_writes = true;

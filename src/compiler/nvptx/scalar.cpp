@@ -22,7 +22,7 @@ bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; 
 Error not_expanded(std::string_view what) {
   return Error(ErrorKind::internal,
                "operation " + std::string(what) + " reached the PTX backend without being expanded",
-               "This is a bug in teeny: please report it with the kernel's IR.");
+               "this is a bug in teeny: please report it with the kernel's IR");
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ const Emitter::Registers& Emitter::registers(ValueId value, LayoutId layout) con
   }
   throw Error(ErrorKind::internal,
               "kernel " + kernel_.name + ": a value is missing in a layout that was not planned",
-              "This is a bug in teeny: please report it with the kernel's IR.");
+              "this is a bug in teeny: please report it with the kernel's IR");
 }
 
 void Emitter::provide(ValueId value, LayoutId layout, Registers registers) {
