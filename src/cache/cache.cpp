@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "publish.hpp"
 
@@ -93,6 +94,8 @@ void make_shared_directory(const fs::path& directory) {
   // Left as it is where that fails: it is a cache, and ours.
   if (shared) static_cast<void>(::chmod(directory.c_str(), *shared));
 }
+
+CacheLock::~CacheLock() { ::unlink(path_.c_str()); }
 
 unsigned file_mode(const fs::path& directory) {
   const auto shared = shared_mode(directory);

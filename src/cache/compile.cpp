@@ -4,8 +4,6 @@
 #include <memory>
 #include <mutex>
 
-#include <unistd.h>
-
 #include "compiler_timeout.hpp"
 #include "publish.hpp"
 
@@ -33,21 +31,6 @@ CompilerPool& shared_pool(const CompilerLocation& location) {
   if (!pool) pool = std::make_unique<CompilerPool>(location);
   return *pool;
 }
-
-// The lock of one artifact. Its file goes away with it, so that a cache holds nothing but code;
-// FileLock knows that a lock on a file without its name holds nothing.
-class KeyLock {
- public:
-  KeyLock(fs::path path, std::chrono::milliseconds patience)
-      : path_(std::move(path)), lock_(path_, patience) {}
-  ~KeyLock() { ::unlink(path_.c_str()); }
-  KeyLock(const KeyLock&) = delete;
-  KeyLock& operator=(const KeyLock&) = delete;
-
- private:
-  fs::path path_;
-  FileLock lock_;
-};
 
 // Whether an artifact was asked for as `target` is. It records the PTX version that was taken.
 bool made_for(const ArtifactInfo& info, const Target& target) {
@@ -121,8 +104,8 @@ Outcome find_or_make(const Cache& cache, const std::string& kernel, const std::s
   detail::make_cache_directory(cache.directory());
   const fs::path directory = cache.directory() / (kernel + "-" + fingerprint);
   detail::make_shared_directory(directory);
-  const KeyLock lock(directory / ("." + key + ".lock"),
-                     detail::compiler_timeout() + std::chrono::seconds(10));
+  const detail::CacheLock lock(directory / ("." + key + ".lock"),
+                               detail::compiler_timeout() + std::chrono::seconds(10));
   if (!force) {
     // Whoever held the lock before us may have made it.
     if (const auto found = look()) return {cache.path_of(found->info), true};

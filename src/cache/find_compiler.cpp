@@ -53,10 +53,12 @@ std::optional<CompilerLocation> find_compiler() {
   if (const char* named = std::getenv("TEENYC_PATH"); named != nullptr && *named != '\0') {
     const fs::path program = fs::absolute(named);
     if (!is_program(program)) {
-      throw Error(ErrorKind::environment,
-                  "TEENYC_PATH=" + std::string(named) + ": wanted the program teenyc, found " +
-                      (fs::exists(program) ? "something that cannot be executed" : "no such file"),
-                  "let TEENYC_PATH name teenyc, or unset it");
+      std::error_code failure;
+      throw Error(
+          ErrorKind::environment,
+          "TEENYC_PATH=" + std::string(named) + ": wanted the program teenyc, found " +
+              (fs::exists(program, failure) ? "something that cannot be executed" : "no such file"),
+          "let TEENYC_PATH name teenyc, or unset it");
     }
     return CompilerLocation{program, identity_of(program)};
   }

@@ -42,6 +42,14 @@ CacheSurroundings CacheSurroundings::of_this_process() {
   return surroundings;
 }
 
+fs::path directory_path(const fs::path& name) {
+  fs::path path;
+  for (const fs::path& part : fs::absolute(name)) {
+    if (!part.empty() && part != ".") path /= part;
+  }
+  return path;
+}
+
 std::optional<fs::path> cache_beside(const fs::path& executable) {
   const fs::path directory = executable.parent_path();
   const fs::path above = directory.parent_path() / "cache";
@@ -54,7 +62,7 @@ std::optional<fs::path> cache_beside(const fs::path& executable) {
 fs::path default_cache_dir(const CacheSurroundings& surroundings) {
   if (auto beside = cache_beside(surroundings.executable)) return *beside;
   if (surroundings.variable && !surroundings.variable->empty()) {
-    return fs::absolute(*surroundings.variable);
+    return directory_path(*surroundings.variable);
   }
   const fs::path shared = surroundings.temporary / "teenyc_cache";
   if (free_or_own(shared, surroundings.user)) return shared;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 
+#include "teeny/base/files.hpp"
 #include "teeny/cache/artifact.hpp"
 
 namespace teeny::detail {
@@ -18,5 +20,20 @@ void make_shared_directory(const std::filesystem::path& directory);
 /// Reads and verifies one artifact of a cache; Error(input) when it is damaged, or when its name is
 /// not the one its description asks for.
 [[nodiscard]] Artifact read_artifact(const std::filesystem::path& path);
+
+/// The lock of something in a cache. Its file goes away with it, so that a cache holds nothing but
+/// code; FileLock knows that a lock on a file without its name holds nothing.
+class CacheLock {
+ public:
+  CacheLock(std::filesystem::path path, std::chrono::milliseconds patience)
+      : path_(std::move(path)), lock_(path_, patience) {}
+  ~CacheLock();
+  CacheLock(const CacheLock&) = delete;
+  CacheLock& operator=(const CacheLock&) = delete;
+
+ private:
+  std::filesystem::path path_;
+  FileLock lock_;
+};
 
 }  // namespace teeny::detail

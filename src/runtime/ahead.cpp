@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "cache/publish.hpp"
 #include "context.hpp"
 #include "report.hpp"
 #include "traced.hpp"
@@ -190,6 +191,11 @@ void keep_earlier(ProgramRecords& records, const std::string& key, const Program
 
 void write_records(const std::vector<Task>& tasks, const fs::path& cache,
                    const std::string& identity) {
+  const fs::path directory = ProgramRecords::path(cache, program_name()).parent_path();
+  make_cache_directory(cache);
+  make_shared_directory(directory);
+  // Of two commands for two devices at a time, the later one must see what the earlier one wrote.
+  const CacheLock lock(directory / ("." + program_name() + ".lock"), std::chrono::seconds(60));
   ProgramRecords records(program_name());
   std::optional<ProgramRecords> earlier;
   try {

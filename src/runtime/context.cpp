@@ -1,7 +1,10 @@
 #include "context.hpp"
 
+#include <algorithm>
 #include <mutex>
+#include <system_error>
 
+#include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
 #include "teeny/cache/cache.hpp"
 #include "teeny/cache/location.hpp"
@@ -21,7 +24,9 @@ fs::path directory_locked() { return chosen_directory ? *chosen_directory : defa
 KernelSources find_sources() {
   const fs::path executable = executable_path();
   KernelSources found{directory_locked()};
-  const bool beside = cache_beside(executable) == found.cache;
+  const auto own = cache_beside(executable);
+  std::error_code unequal;  // by another name, or a link, it is the same cache
+  const bool beside = own && (*own == found.cache || fs::equivalent(*own, found.cache, unequal));
   const bool packaged = beside && package_root(executable).has_value();
   if (!packaged) found.compiler = find_compiler();
   if (beside && !found.compiler) found.records = ProgramRecords::read(found.cache, program_name());
@@ -43,8 +48,21 @@ fs::path cache_directory() {
 
 void set_cache_directory(const fs::path& directory) {
   const std::lock_guard lock(mutex);
-  chosen_directory = fs::absolute(directory).lexically_normal();
+  chosen_directory = directory_path(directory);
   sources.reset();
+}
+
+void refuse_closed_cache(const fs::path& directory) {
+  const auto root = package_root(executable_path());
+  if (!root) return;
+  std::error_code failure;
+  const fs::path place = fs::weakly_canonical(directory, failure);
+  const auto [end, rest] = std::mismatch(root->begin(), root->end(), place.begin(), place.end());
+  if (failure || end != root->end()) return;
+  throw Error(ErrorKind::usage,
+              "--device: wanted a cache to compile into, found " + directory.string() +
+                  ", which belongs to the package " + root->string() + " and is closed",
+              "name another directory with --cache-dir, or make the package again (teeny package)");
 }
 
 std::string program_name() { return executable_path().filename().string(); }

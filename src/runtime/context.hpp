@@ -29,6 +29,9 @@ struct KernelSources {
 /// From now on (the --cache-dir of a plain run).
 void set_cache_directory(const std::filesystem::path& directory);
 
+/// Error(usage) where `directory` is the cache of the package that this program lies in, or
+/// anywhere in the package: it is closed, and its manifest lists all of it.
+void refuse_closed_cache(const std::filesystem::path& directory);
 /// What records call this program: the file name of its executable.
 [[nodiscard]] std::string program_name();
 

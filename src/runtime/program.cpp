@@ -67,6 +67,7 @@ void act(const detail::Flags& flags) {
   if (flags.device_facts) leave(detail::print_device_facts());
   if (flags.check) leave(detail::check_program(flags.board));
   if (!requests.empty()) {
+    detail::refuse_closed_cache(detail::cache_directory());
     leave(detail::compile_ahead(requests, detail::cache_directory(), flags.force));
   }
 }
@@ -110,6 +111,9 @@ int run(int argc, const char* const* argv, const std::function<int(Program&)>& b
     return error.exit_code();
   } catch (const std::exception& error) {
     log(LogLevel::error, std::string("error: ") + error.what());
+    return 1;
+  } catch (...) {
+    log(LogLevel::error, "error: something was thrown that is no std::exception");
     return 1;
   }
 }

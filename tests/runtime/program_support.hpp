@@ -47,12 +47,12 @@ class PackageTest : public ProgramTest {
                     fs::perm_options::add);
     for (const char* name : {"bin", "cache", "conf"}) fs::create_directories(package_ / name);
     fs::copy_file(test_program, packaged_);
-    write_file(package_ / "conf" / "manifest.json", "{}");
     const ProcessResult made = run_program(
         {"--device", "cpu", "--device", "cuda", "--options", "capability=sm_87,ptx-version=82",
          "--cache-dir", (package_ / "cache").string()},
         packaged_);
     EXPECT_EQ(made.exit_code, 0) << made.error;
+    write_file(package_ / "conf" / "manifest.json", "{}");  // from here on it is closed
     fs::remove(root_.path() / "traces");
   }
   // As on a board: nothing in the environment but what the test itself needs.

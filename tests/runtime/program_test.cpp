@@ -1,5 +1,7 @@
 // A whole program: its flags, and its life as a package on a board without a compiler.
 
+#include <thread>
+
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -100,6 +102,37 @@ TEST_F(ProgramTest, AheadOfTimeCompilesAllVariantsForAllDevicesAndStops) {
   EXPECT_EQ(compiler_.count("compile Fill"), 3);
 }
 
+TEST_F(ProgramTest, TwoCommandsAtATimeForgetNothingOfOneAnother) {
+  const fs::path cache = root_.path() / "cache dir";
+  const fs::path programs = cache / "programs";
+  ASSERT_EQ(run_program({"--device", "cuda", "--options", "capability=sm_87"}).exit_code, 0);
+  const auto of_cuda = ProgramRecords::read(cache, "runtime_test_program");
+  fs::remove(programs / "runtime_test_program.json");
+  // The other command, played: it is about to write its records when this one has compiled.
+  auto other =
+      std::make_unique<FileLock>(programs / ".runtime_test_program.lock", std::chrono::seconds(10));
+  std::thread one([&] { EXPECT_EQ(run_program({"--device", "cpu"}).exit_code, 0); });
+  const auto compiled = [&] {
+    int count = 0;
+    for (const char* kernel : {"Fill", "Scaled", "Hidden"}) {
+      count += compiler_.count(std::string("compile ") + kernel);
+    }
+    return count;
+  };
+  for (int i = 0; i < 6000 && compiled() < 8; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_FALSE(fs::exists(programs / "runtime_test_program.json")) << "it does not wait";
+  of_cuda->write(cache);
+  other.reset();
+  one.join();
+  const auto both = ProgramRecords::read(cache, "runtime_test_program");
+  ASSERT_TRUE(both);
+  for (const auto& [key, record] : both->kernels()) EXPECT_EQ(record.artifacts.size(), 2u) << key;
+  EXPECT_EQ(test::files_below(programs), std::vector<std::string>{"runtime_test_program.json"});
+}
+
 TEST_F(ProgramTest, AFailingKernelFailsTheCommandAndOthersAreStillTried) {
   environment_["FAKE_FAULT"] = "abort:Scaled";
   const ProcessResult result = run_program({"--device", "cpu"});
@@ -190,6 +223,13 @@ TEST_F(ProgramTest, AnErrorEndsItWithItsCodeWhateverMainDoes) {
   }
 }
 
+TEST_F(ProgramTest, AnythingElseThatIsThrownEndsItWithOne) {
+  const ProcessResult result = run_program({"throw a number"});
+  EXPECT_EQ(result.signal, 0);
+  EXPECT_EQ(result.exit_code, 1);
+  expect_words(result.error, {"teeny: error: "});
+}
+
 TEST_F(ProgramTest, AHitStartsNothingAndWritesNothing) {
   ASSERT_EQ(run_program({"fill", "--on", "cpu"}).output, "7 7 7 7 \n");
   const auto before = test::files_below(root_.path() / "cache dir");
@@ -274,6 +314,38 @@ TEST_F(PackageTest, IsClosedToACompilerThatIsThere) {
   EXPECT_EQ(compiler_.count("start"), before);
 }
 
+TEST_F(PackageTest, IsClosedToItsOwnProgramToo) {
+  const auto before = test::files_below(package_);
+  const fs::path link = root_.path() / "link";
+  fs::create_directory_symlink(package_, link);
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"--device", "cpu"},
+           {"--device", "cpu", "--force"},
+           {"--device", "cpu", "--cache-dir", (package_ / "cache").string() + "/"},
+           {"--device", "cpu", "--cache-dir", (link / "cache").string()},
+           {"--device", "cpu", "--cache-dir", (package_ / "cache" / "more").string()}}) {
+    const ProcessResult result = run_program(words, packaged_);
+    EXPECT_EQ(result.exit_code, 2) << result.error;
+    expect_words(result.error, {"--device", "closed", "--cache-dir", package_.c_str()});
+  }
+  EXPECT_EQ(test::files_below(package_), before);
+  EXPECT_EQ(
+      run_program({"--device", "cpu", "--cache-dir", (root_.path() / "own").string()}, packaged_)
+          .exit_code,
+      0);
+}
+
+TEST_F(PackageTest, ItsCacheIsItsOwnByAnyName) {
+  board_["TEENYC_PATH"] = compiler_.location().program.string();
+  const fs::path link = root_.path() / "link";
+  fs::create_directory_symlink(package_ / "cache", link);
+  for (const std::string& name : {(package_ / "cache").string() + "/", link.string()}) {
+    const ProcessResult result = on_board({"fill", "--on", "cpu", "--cache-dir", name});
+    EXPECT_EQ(result.output, "7 7 7 7 \n") << result.error;
+  }
+  EXPECT_FALSE(fs::exists(root_.path() / "traces")) << "its records are believed";
+}
+
 // A package for a named board holds its exact machine code beside the PTX.
 class MachineCodePackage : public PackageTest {
  protected:
@@ -348,6 +420,17 @@ TEST_F(MachineCodePackage, ReadsEachFileOnceAndSaysSoWhenAsked) {
   EXPECT_EQ(result.output, "7 7 7 7 \n");
   expect_words(result.error, {"kernel Fill", "machine code for sm_87", ".cubin", " bytes", " ms"});
   EXPECT_FALSE(fs::exists(root_.path() / "traces")) << "records make tracing needless";
+}
+
+TEST_F(MachineCodePackage, PtxBesideExactMachineCodeMattersToTheCheckAlone) {
+  write_file(artifact("Fill", "sm_87").replace_extension(".ptx"), "cut short");
+  const ProcessResult result = on_board({"fill", "--on", "cuda"});
+  EXPECT_EQ(result.output, "7 7 7 7 \n") << result.error;
+  EXPECT_EQ(result.error, "");
+  fs::remove(package_ / "conf" / "manifest.json");  // which this test does not write out
+  const ProcessResult check = on_board({"--check"});
+  EXPECT_EQ(check.exit_code, 15);
+  expect_words(check.error, {"kernel Fill", ".ptx", "truncated"});
 }
 
 TEST_F(MachineCodePackage, LeavesNothingAliveInTheDriver) {

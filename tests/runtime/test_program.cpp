@@ -79,6 +79,7 @@ int main_of(Program& program) {
   if (what == "fill") return show(program, Fill{});
   if (what == "hidden") return show(program, Hidden{});
   if (what == "scaled") return show(program, Scaled{std::stoi(words.at(1))});
+  if (what == "throw a number") throw 3;
   if (what == "throw") throw Error(ErrorKind::usage, "thrown on purpose", "do not");
   if (what == "device") {
     std::printf("%s\n", program.device().name().c_str());

@@ -16,6 +16,10 @@ struct CacheSurroundings {
   [[nodiscard]] static CacheSurroundings of_this_process();
 };
 
+/// The absolute form of a directory's name, without "." and without a slash at its end. ".." stays:
+/// what it leads to depends on links.
+[[nodiscard]] std::filesystem::path directory_path(const std::filesystem::path& name);
+
 /// `<dir of the executable>/../cache` if it is a directory, else `<dir>/cache` if that is one;
 /// nullopt for a program that has no cache beside it (any development build).
 [[nodiscard]] std::optional<std::filesystem::path> cache_beside(
