@@ -69,6 +69,16 @@ void watch_faults() {
   static_cast<void>(watching);
 }
 
+// One entry a stream, the farthest: streams that wait for one another in turn would double theirs.
+void reach(Progress& progress, const std::pair<u64, u64>& point) {
+  for (auto& reached : progress) {
+    if (reached.first != point.first) continue;
+    reached.second = std::max(reached.second, point.second);
+    return;
+  }
+  progress.push_back(point);
+}
+
 bool covers(const Progress& progress, const std::pair<u64, u64>& use) {
   return std::any_of(progress.begin(), progress.end(), [&](const auto& reached) {
     return reached.first == use.first && reached.second >= use.second;
@@ -126,7 +136,7 @@ AccessGuard::Region* AccessGuard::region_of(u64 address) {
 
 void AccessGuard::lock_out(Region& region, const StreamState& stream, u64 count,
                            const std::string& what) {
-  region.used_by.emplace_back(stream.number, count);
+  reach(region.used_by, {stream.number, count});
   region.what = what + " on " + stream.device().backend().name();
   if (!region.pages) return;
   const auto begin = reinterpret_cast<std::uintptr_t>(region.block.host);
@@ -199,13 +209,13 @@ const void* AccessGuard::reachable(const void* host) {
 Progress AccessGuard::progress_of(StreamState& stream) {
   const std::lock_guard lock(mutex_);
   Progress progress = stream.waited_for;
-  progress.emplace_back(stream.number, stream.asked.load());
+  reach(progress, {stream.number, stream.asked.load()});
   return progress;
 }
 
 void AccessGuard::waits_for(StreamState& stream, const EventState& event) {
   const std::lock_guard lock(mutex_);
-  stream.waited_for.insert(stream.waited_for.end(), event.progress.begin(), event.progress.end());
+  for (const auto& point : event.progress) reach(stream.waited_for, point);
 }
 
 void AccessGuard::reached(const Progress& progress) {

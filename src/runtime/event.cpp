@@ -12,11 +12,11 @@ Device Event::device() const { return Device(state_->device()); }
 
 namespace {
 
-// An event in a capture marks a place in a graph, and no moment.
+// An event that was last recorded in a capture marks a place in a graph, and no moment.
 void check_not_captured(const detail::EventState& event) {
-  if (event.capture == nullptr || event.capture->streams.empty()) return;
-  throw Error(ErrorKind::usage, "an event that is being captured in a graph was waited for",
-              "let streams wait for it, and the host for the graph's stream");
+  if (event.capture == nullptr) return;
+  throw Error(ErrorKind::usage, "an event that was captured in a graph was waited for",
+              "wait for the stream that the graph is launched on, or record the event there");
 }
 
 void reached(detail::EventState& event, const std::string& failure) {

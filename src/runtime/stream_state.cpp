@@ -27,10 +27,24 @@ void StreamState::start(std::shared_ptr<CaptureState> capture) {
 }
 
 void StreamState::join(const EventState& event) {
-  const bool captured = event.capture != nullptr && !event.capture->streams.empty();
-  if (captured && event.capture == capture_) return;
+  if (event.capture != nullptr && event.capture == capture_) return;
   refuse_in_capture("wait for an event from outside of the capture");
-  if (captured) start(event.capture);
+  if (event.capture == nullptr) return;
+  if (event.capture->streams.empty()) {
+    throw Error(ErrorKind::usage,
+                "a stream was asked to wait for an event of a capture that is over",
+                "record the event again, after the graph's launch");
+  }
+  const Backend& backend = device_->backend();
+  const Backend& other = event.device().backend();
+  if (backend.kind() != other.kind()) {
+    throw Error(ErrorKind::usage,
+                "a stream of device " + backend.name() +
+                    " was asked to take part in a capture of device " + other.name() +
+                    ": wanted a stream of the same kind of device",
+                "capture the work of each by itself");
+  }
+  start(event.capture);
 }
 
 std::shared_ptr<CaptureState> StreamState::stop() {

@@ -18,8 +18,9 @@ namespace teeny::detail {
 class GraphState;
 class StreamState;
 
-/// How far the streams of a process have come: stream number and how many launches and copies it
-/// was asked for. Kept only where host access is checked (access_guard.hpp).
+/// How far the streams of a process have come: for each stream at most one entry, its number and
+/// how many launches and copies it was asked for. Kept only where host access is checked
+/// (access_guard.hpp).
 using Progress = std::vector<std::pair<u64, u64>>;
 
 /// Error(environment): something that was asked for and not waited for went wrong.

@@ -14,6 +14,10 @@ class Access : public test::EachDeviceTest {
   static bool ended_badly(int status) { return !WIFEXITED(status) || WEXITSTATUS(status) != 0; }
 
   Variable check_{"TEENY_CHECK_ACCESS", "1"};
+#ifndef TEENY_TEST_REAL_DEVICES
+  // A process that a test lets die removes nothing: what it makes lies in what this one removes.
+  Variable temporary_{"TMPDIR", cache_.path().string()};
+#endif
 };
 INSTANTIATE_TEST_SUITE_P(All, Access, testing::Values("cpu", "cuda"));
 
@@ -63,6 +67,22 @@ TEST_P(Access, P45_AfterTheWaitItIsTheHostsAgain) {
   graph.launch(stream);
   device.synchronize();
   EXPECT_EQ(b.host()[3], 40);
+}
+
+TEST_P(Access, P45_StreamsThatWaitForOneAnotherInTurnCostNoMoreEachTime) {
+  const Device device = open();
+  const Stream first = device.stream();
+  const Stream second = device.stream();
+  Buffer<i32> a = device.buffer<i32>(1, Memory::mapped);
+  for (int round = 0; round < 100; ++round) {
+    first.launch(kernels::Fill{}, grid(1), a);
+    second.wait(first.record());
+    second.launch(kernels::Fill{}, grid(1), a);
+    first.wait(second.record());
+  }
+  EXPECT_LE(first.record().state().progress.size(), 2u) << "one entry a stream";
+  first.synchronize();
+  EXPECT_EQ(a.host()[0], 7);
 }
 
 TEST_P(Access, P45_ACopyInFlightIsNoticedToo) {

@@ -104,6 +104,48 @@ TEST_F(CudaStreams, TwoDevicesWorkBesideOneAnother) {
   expect_words(error_of([&] { first.stream().copy(c, b); }, 2), {"cuda:0"});
 }
 
+TEST_F(CudaStreams, TheCpuWaitsForTheEventsOfOthers) {
+  const Device device = cuda();
+  const Device host = cpu();
+  const Stream theirs = device.stream();
+  const Stream ours = host.stream();
+  Buffer<i32> log = device.buffer<i32>(2, Memory::mapped);
+  log.host()[0] = 0;
+  theirs.launch(kernels::Append{}, grid(1), log, 5);
+  const Event written = theirs.record();
+  Buffer<i32> copy = host.buffer<i32>(2);
+  ours.wait(written);
+  ours.upload(copy, log.host());  // done at once, so its turn has to have come
+  EXPECT_EQ(copy.to_vector(), (std::vector<i32>{1, 5}));
+  const Variable fault("FAKE_CUDA_FAULT", "Append=700");
+  theirs.launch(kernels::Append{}, grid(1), log, 6);
+  const Event failed = theirs.record();
+  expect_words(error_of([&] { ours.wait(failed); }, 1), {"cuda:0", "earlier failed"});
+}
+
+TEST_F(CudaStreams, ACaptureIsOfOneKindOfDevice) {
+  const Device device = cuda();
+  const Device host = cpu();
+  const Stream theirs = device.stream();
+  const Stream ours = host.stream();
+  expect_words(
+      error_of(
+          [&] {
+            static_cast<void>(theirs.capture([&](const Stream& s) { ours.wait(s.record()); }));
+          },
+          2),
+      {"cpu", "cuda:0", "capture"});
+  expect_words(
+      error_of(
+          [&] {
+            static_cast<void>(ours.capture([&](const Stream& s) { theirs.wait(s.record()); }));
+          },
+          2),
+      {"cpu", "cuda:0", "capture"});
+  theirs.synchronize();  // both are themselves again
+  ours.synchronize();
+}
+
 TEST_F(CudaStreams, AnotherLibrarysContextIsPutBack) {
   const Variable two("FAKE_CUDA_DEVICES", "2");
   const Device first = cuda(0);
@@ -135,7 +177,10 @@ TEST_F(CudaStreams, WithoutPoolsOfTheDriverThereAreOurs) {
     first.launch(kernels::Append{}, grid(1), log, 1);
   }
   // The same stream gets it at once; another one waits for the work that used it.
+  const long long waits = driver_.calls("cuStreamWaitEvent");
   EXPECT_EQ(first.buffer<i32>(90).address(), address) << "sizes are rounded up";
+  EXPECT_EQ(driver_.calls("cuStreamWaitEvent"), waits + 1)
+      << "a stream may have the handle of another one that was destroyed before its work was done";
   Buffer<i32> b = second.buffer<i32>(100);
   EXPECT_EQ(b.address(), address);
   second.launch(kernels::Append{}, grid(1), log, 2);

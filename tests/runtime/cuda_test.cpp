@@ -95,6 +95,16 @@ TEST_F(CudaTest, LittleSharedMemoryAsksForNothing) {
   EXPECT_EQ(log().find("shared"), std::string::npos);
 }
 
+TEST_F(CudaTest, SharedMemoryThatTheCodeHasBesidesCountsToo) {
+  const test::Variable besides("FAKE_CUDA_STATIC_SHARED", "4096");
+  DeviceState device(make_cuda_backend(0));
+  const auto kernel = device.backend().load(machine_artifact(Capability::sm_87, 46 * 1024), "/c");
+  const u64 value = 42;
+  const void* values[] = {&value};
+  device.default_stream()->launch(*kernel, grid(1), values);
+  expect_words(log(), {"shared 47104", "launch Kernel"});
+}
+
 TEST_F(CudaTest, P29_TooMuchSharedMemoryIsSaidBeforeTheDriverIsAsked) {
   // The same code fits a chip with 163 KiB and not one with 99: required, limit, and what to lower.
   EXPECT_NO_THROW(static_cast<void>(

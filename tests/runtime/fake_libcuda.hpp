@@ -10,6 +10,7 @@
 //   FAKE_CUDA_DRIVER       as cuDriverGetVersion says it (12060)
 //   FAKE_CUDA_ATTRIBUTES   "115=0,18=0": CUdevice_attribute values that are not the chip's usual
 //   FAKE_CUDA_MEMORY       bytes of each device (4294967296)
+//   FAKE_CUDA_STATIC_SHARED  bytes of shared memory that every function has besides
 //   FAKE_CUDA_CODE         CPU code of kernels: a shared object, or a cache directory with cpu.*.so
 //                          beside the code that was loaded; without it kernels do nothing
 //   FAKE_CUDA_EAGER        1: work is done when asked for; else as late as the promises allow, so
@@ -28,6 +29,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -74,6 +76,7 @@ bool initialized();
 void set_initialized();
 
 int driver_version();
+int static_shared();  ///< of every function
 /// Highest PTX version that this driver takes, 85 for 8.5.
 int ptx_ceiling();
 int device_count();
@@ -99,8 +102,7 @@ struct Function {
   int threads = 0;  ///< of .reqntid; 0: any
   int max_threads = 1024;
   int registers = 32;
-  int static_shared = 0;
-  int shared = 48 * 1024;  ///< dynamic, what is allowed
+  std::optional<int> shared;  ///< dynamic, where more than without asking was allowed
   /// Launch ABI 1 of ir/kernel.hpp; null: the kernel does nothing.
   void (*code)(const void* const*, const std::uint32_t*, const std::uint32_t*, void*) = nullptr;
 };

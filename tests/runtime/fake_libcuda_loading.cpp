@@ -326,7 +326,7 @@ FAKE_EXPORT int cuFuncGetAttribute(int* value, int attribute, void* handle) {
       *value = static_cast<int>(number("FAKE_CUDA_MAX_THREADS", function.max_threads));
       return success;
     case 1:
-      *value = function.static_shared;
+      *value = static_shared();
       return success;
     case 4:
       *value = function.registers;
@@ -341,7 +341,7 @@ FAKE_EXPORT int cuFuncSetAttribute(void* handle, int attribute, int value) {
   auto& function = *static_cast<Function*>(handle);
   int most = 0;
   attribute_of(97, function.module->device, &most);
-  if (attribute != max_dynamic_shared || value < 0 || value + function.static_shared > most) {
+  if (attribute != max_dynamic_shared || value < 0 || value + static_shared() > most) {
     return invalid_value;
   }
   function.shared = value;

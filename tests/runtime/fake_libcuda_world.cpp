@@ -103,6 +103,7 @@ int begin_call(const char* name) {
 bool initialized() { return world().initialized; }
 void set_initialized() { world().initialized = true; }
 
+int static_shared() { return static_cast<int>(number("FAKE_CUDA_STATIC_SHARED", 0)); }
 int driver_version() { return static_cast<int>(number("FAKE_CUDA_DRIVER", 12060)); }
 
 int ptx_ceiling() {

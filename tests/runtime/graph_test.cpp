@@ -180,6 +180,28 @@ TEST_P(Graphs, OfOneDeviceAreNotForAnother) {
   stream.synchronize();
 }
 
+TEST_P(Graphs, LeaveNoMomentInAnEventThatWasCaptured) {
+  const Device device = open();
+  const Stream stream = device.stream();
+  Buffer<i32> log = empty_log(device);
+  const Event before = stream.record();
+  const Event inside(device);
+  const Graph graph = stream.capture([&](const Stream& s) {
+    s.launch(kernels::Append{}, grid(1), log, 1);
+    s.record(inside);
+  });
+  graph.launch(stream);
+  stream.synchronize();
+  for (const auto& bad : std::vector<std::function<void()>>{
+           [&] { inside.synchronize(); }, [&] { static_cast<void>(inside.done()); },
+           [&] { static_cast<void>(elapsed_ms(before, inside)); }, [&] { stream.wait(inside); }}) {
+    expect_words(error_of(bad, 2), {"captur", "record"});
+  }
+  stream.record(inside);  // now it has one
+  inside.synchronize();
+  EXPECT_GE(elapsed_ms(before, inside), 0.0);
+}
+
 TEST_P(Graphs, LeaveNothingBehind) {
   const Device device = open();
   const Stream stream = device.stream();

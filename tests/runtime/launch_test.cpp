@@ -2,12 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include <gtest/gtest.h>
-
-#include "runtime/context.hpp"
-#include "tests/cache/fake_compiler.hpp"
-
-#include "teeny/teeny.hpp"
+#include "tests/runtime/device_support.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -53,30 +48,8 @@ struct Reads {
 namespace teeny {
 namespace {
 
-class Launch : public testing::Test {
+class Launch : public test::DeviceTest {
  protected:
-  Launch() : code_("FAKE_CODE", TEENY_BUILD_DIR "/tests/runtime_test_kernels.so") {
-    detail::set_cache_directory(cache_.path() / "cache");
-  }
-  template <class Body>
-  std::string error_of(Body body, int exit_code) {
-    try {
-      body();
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit_code(), exit_code) << error.what();
-      return error.what();
-    }
-    ADD_FAILURE() << "no error";
-    return {};
-  }
-  static void expect_words(const std::string& text, std::initializer_list<const char*> words) {
-    for (const char* word : words)
-      EXPECT_NE(text.find(word), std::string::npos) << word << " in\n" << text;
-  }
-
-  test::FakeCompiler compiler_;
-  test::Variable code_;
-  TemporaryDirectory cache_;
   Device device_ = Device::cpu();
 };
 

@@ -220,6 +220,33 @@ TEST_P(Streams, UnloadedKernelsAreLoadedAgain) {
   EXPECT_EQ(appended(log), counted(1, 4));
 }
 
+TEST_P(Streams, WhatWasMovedFromHoldsNothing) {
+  const Device device = open();
+  Buffer<i32> from = device.buffer<i32>(4);
+  HostBuffer<i32> host = device.host_buffer<i32>(4);
+  const Buffer<i32> to = std::move(from);
+  const HostBuffer<i32> host_to = std::move(host);
+  EXPECT_EQ(to.size(), 4u);
+  EXPECT_EQ(host_to.span().size(), 4u);
+  EXPECT_EQ(from.size(), 0u);  // NOLINT: that is the question
+  EXPECT_EQ(from.view().bytes(), 0u);
+  EXPECT_TRUE(host.span().empty());
+  std::vector<i32> values(4);
+  static_cast<void>(error_of([&] { device.default_stream().download(from, values); }, 2));
+}
+
+TEST_P(Streams, ViewsOfMoreThanThereIsAreRefused) {
+  const Device device = open();
+  u64 word = 0;
+  expect_words(
+      error_of(
+          [&] {
+            static_cast<void>(BufferView<u64>::wrap(device, &word, (std::size_t{1} << 61) + 1));
+          },
+          2),
+      {"elements"});
+}
+
 TEST_P(Streams, MemoryOfAnotherDeviceIsRefused) {
   const Device device = open();
   const Device other = open();

@@ -49,6 +49,8 @@ class Allocation {
 
   [[nodiscard]] Device device() const noexcept { return Device(*device_); }
   [[nodiscard]] u64 address() const noexcept { return address_; }
+  /// 0 once it was moved from.
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] Memory memory() const noexcept { return memory_; }
   /// The address for the host; Error(usage) for device memory. With TEENY_CHECK_ACCESS=1 it is
   /// Error(usage) too while work may use the memory, where touching it would not be noticed.
@@ -67,8 +69,5 @@ class Allocation {
   Memory memory_ = Memory::device;
   bool host_only_ = false;
 };
-
-/// Bytes of `count` elements; Error(usage) when they are more than an address can count.
-[[nodiscard]] std::size_t buffer_bytes(std::size_t count, std::size_t element_size);
 
 }  // namespace teeny::detail

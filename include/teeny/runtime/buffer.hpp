@@ -30,23 +30,23 @@ class Buffer {
 
   /// Uninitialised.
   Buffer(const Device& device, std::size_t count, Memory memory = Memory::device)
-      : memory_(device, detail::buffer_bytes(count, sizeof(T)), memory), size_(count) {}
-  explicit Buffer(detail::Allocation memory, std::size_t count)
-      : memory_(std::move(memory)), size_(count) {}
+      : memory_(device, detail::buffer_bytes(count, sizeof(T)), memory) {}
+  explicit Buffer(detail::Allocation memory) : memory_(std::move(memory)) {}
 
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  [[nodiscard]] std::size_t bytes() const noexcept { return size_ * sizeof(T); }
+  /// 0 once it was moved from, as all of it.
+  [[nodiscard]] std::size_t size() const noexcept { return bytes() / sizeof(T); }
+  [[nodiscard]] std::size_t bytes() const noexcept { return memory_.bytes(); }
   [[nodiscard]] Device device() const noexcept { return memory_.device(); }
   [[nodiscard]] Memory memory() const noexcept { return memory_.memory(); }
   [[nodiscard]] u64 address() const noexcept { return memory_.address(); }  ///< as kernels see it
   /// A plain pointer for launches, `first` elements in; Error(usage) beyond the end.
   [[nodiscard]] DevicePtr<T> pointer(std::size_t first = 0) const {
-    detail::check_range(first, 0, size_);
+    detail::check_range(first, 0, size());
     return DevicePtr<T>{address() + first * sizeof(T)};
   }
 
   /// All elements, or `count` of them from `first` on; Error(usage) beyond the end.
-  [[nodiscard]] BufferView<T> view() const { return {device(), address(), size_}; }
+  [[nodiscard]] BufferView<T> view() const { return {device(), address(), size()}; }
   [[nodiscard]] BufferView<T> view(std::size_t first, std::size_t count) const {
     return view().view(first, count);
   }
@@ -55,28 +55,28 @@ class Buffer {
 
   /// The elements in place, of mapped and managed memory: no copy. Wait (synchronize) for the work
   /// that uses them before touching them. Error(usage) for device memory, which only copies reach.
-  [[nodiscard]] std::span<T> host() const { return {static_cast<T*>(memory_.host()), size_}; }
+  [[nodiscard]] std::span<T> host() const { return {static_cast<T*>(memory_.host()), size()}; }
 
   // Copies in the order of the stream that the buffer was made on, else of the device's default
   // stream: they see that stream's work before them, and no other's.
 
   /// Copies `values` (exactly `size()` of them) to the device. Error(usage) for another number.
   void upload(std::span<const T> values) {
-    detail::check_copy_size(size_, values.size());
+    detail::check_copy_size(size(), values.size());
     detail::copy_in_now(memory_.stream(), address(), values.data(), bytes());
   }
   /// Waits for the work before it, then copies all elements to `values` (exactly `size()`).
   void download(std::span<T> values) const {
-    detail::check_copy_size(size_, values.size());
+    detail::check_copy_size(size(), values.size());
     detail::copy_out_now(memory_.stream(), values.data(), address(), bytes());
   }
   [[nodiscard]] std::vector<T> to_vector() const {
     if constexpr (std::is_same_v<T, bool>) {
-      const auto values = std::make_unique<bool[]>(size_);  // a vector of bool is no array
-      download({values.get(), size_});
-      return std::vector<bool>(values.get(), values.get() + size_);
+      const auto values = std::make_unique<bool[]>(size());  // a vector of bool is no array
+      download({values.get(), size()});
+      return std::vector<bool>(values.get(), values.get() + size());
     } else {
-      std::vector<T> values(size_);
+      std::vector<T> values(size());
       download(values);
       return values;
     }
@@ -87,7 +87,6 @@ class Buffer {
 
  private:
   detail::Allocation memory_;
-  std::size_t size_ = 0;
 };
 
 /// `size()` elements of page-locked host memory, freed with the object: what asynchronous copies
@@ -96,19 +95,17 @@ template <Element T>
 class HostBuffer {
  public:
   HostBuffer(const Device& device, std::size_t count)
-      : memory_(device, detail::buffer_bytes(count, sizeof(T)), detail::Allocation::HostOnly{}),
-        size_(count) {}
+      : memory_(device, detail::buffer_bytes(count, sizeof(T)), detail::Allocation::HostOnly{}) {}
 
   [[nodiscard]] T* data() const { return static_cast<T*>(memory_.host()); }
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] std::size_t size() const noexcept { return memory_.bytes() / sizeof(T); }
   [[nodiscard]] T* begin() const { return data(); }
-  [[nodiscard]] T* end() const { return data() + size_; }
+  [[nodiscard]] T* end() const { return data() + size(); }
   [[nodiscard]] T& operator[](std::size_t index) const { return data()[index]; }
-  [[nodiscard]] std::span<T> span() const { return {data(), size_}; }
+  [[nodiscard]] std::span<T> span() const { return {data(), size()}; }
 
  private:
   detail::Allocation memory_;
-  std::size_t size_ = 0;
 };
 
 template <Element T>

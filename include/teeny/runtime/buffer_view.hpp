@@ -15,6 +15,8 @@ namespace detail {
 void check_copy_size(std::size_t wanted, std::size_t found);
 /// Error(usage) unless `first` + `count` lies within `size`.
 void check_range(std::size_t first, std::size_t count, std::size_t size);
+/// Bytes of `count` elements; Error(usage) when they are more than an address can count.
+[[nodiscard]] std::size_t buffer_bytes(std::size_t count, std::size_t element_size);
 /// Error(usage) unless the driver knows `bytes` bytes at `address` as memory that kernels of
 /// `device` can use.
 void check_foreign(DeviceState& device, u64 address, std::size_t bytes);
@@ -36,7 +38,7 @@ class BufferView {
   /// know them as memory of this device (on the CPU any memory is).
   [[nodiscard]] static BufferView wrap(const Device& device, T* pointer, std::size_t size) {
     const auto address = reinterpret_cast<u64>(pointer);
-    detail::check_foreign(device.state(), address, size * sizeof(T));
+    detail::check_foreign(device.state(), address, detail::buffer_bytes(size, sizeof(T)));
     return {device, address, size};
   }
   /// What may be written may also be read.

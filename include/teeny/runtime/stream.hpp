@@ -109,7 +109,7 @@ class Stream {
   /// stream's order, without a wait. Streams that did not wait for this one must not use them.
   template <Element T>
   [[nodiscard]] Buffer<T> buffer(std::size_t count) const {
-    return Buffer<T>(detail::Allocation(state_, detail::buffer_bytes(count, sizeof(T))), count);
+    return Buffer<T>(detail::Allocation(state_, detail::buffer_bytes(count, sizeof(T))));
   }
 
   /// An event after all work asked for so far, made new or recorded again.

@@ -111,6 +111,15 @@ void CpuStream::record(EventState& event) {
   if (!capturing()) static_cast<CpuEvent&>(event).reach();
 }
 
+void CpuStream::wait(EventState& event) {
+  DeviceState& other = event.device();
+  if (other.backend().kind() == DeviceKind::cpu) return;  // reached when it was recorded
+  // What is asked of this stream next is done at once, so what comes before has to be over.
+  const std::string failure = event.finish();
+  if (!failure.empty()) throw earlier_failure(other, failure);
+  if (other.guard() != nullptr) other.guard()->reached(event.progress);
+}
+
 void CpuStream::begin_capture() { start(std::make_shared<CpuCapture>()); }
 
 std::shared_ptr<GraphState> CpuStream::end_capture(bool wanted) {

@@ -29,7 +29,7 @@ class CpuStream : public StreamState {
   void release(u64 address) noexcept override;
 
   void record(EventState& event) override;
-  void wait(EventState&) override {}
+  void wait(EventState& event) override;
   [[nodiscard]] bool done(std::string*) override { return true; }
   [[nodiscard]] std::string finish() override { return {}; }
 

@@ -40,6 +40,7 @@ CudaBackend::CudaBackend(int ordinal) : driver_(Driver::instance()), ordinal_(or
   driver_.check(driver_.driver_version(&version), "cannot ask the version of the CUDA driver");
   facts_.driver = DriverVersion::from_cuda(version);
   read_attributes();
+  if (!attributes_.memory_pools) own_pool_ = std::make_unique<StreamPool>(driver_);
   driver_.check(driver_.context_retain(&context_, device_),
                 "cannot make a context on device " + name());
 }
@@ -48,7 +49,7 @@ CudaBackend::~CudaBackend() {
   {
     const Entered entered(*this);
     if (own_pool_) own_pool_->trim();
-    if (pool_ != nullptr) driver_.pool_destroy(pool_);
+    if (cuda::MemoryPool made = pool_) driver_.pool_destroy(made);
   }
   driver_.context_release(device_);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -62,6 +63,8 @@ class CudaBackend : public Backend {
  private:
   [[nodiscard]] int attribute(cuda::DeviceAttribute which) const;
   void read_attributes();
+  /// The driver's pool, made by the first who asks.
+  [[nodiscard]] cuda::MemoryPool pool();
   /// Does `allocate`, once more with the pools emptied when memory ran out.
   template <class Allocate>
   cuda::Result with_trim(Allocate allocate);
@@ -73,9 +76,9 @@ class CudaBackend : public Backend {
   DeviceFacts facts_{Capability(0, 0), {}, false};
   DeviceAttributes attributes_;
   cuda::Context context_ = nullptr;
-  std::once_flag pool_made_;
-  cuda::MemoryPool pool_ = nullptr;       // where the driver has pools
-  std::unique_ptr<StreamPool> own_pool_;  // where it has none
+  std::mutex pool_making_;
+  std::atomic<cuda::MemoryPool> pool_{nullptr};  // where the driver has pools: made when wanted
+  std::unique_ptr<StreamPool> own_pool_;         // where it has none
   std::once_flag idle_noted_;
 };
 

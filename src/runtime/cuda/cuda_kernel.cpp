@@ -106,8 +106,9 @@ cuda::Module load_announced(CudaBackend& backend, const Artifact& artifact, cons
   return module;
 }
 
-// What the code itself says it can run with, registers included.
-void check_function(const CudaBackend& backend, const ArtifactInfo& info, cuda::Function function) {
+// What the code itself says it can run with, registers included. Returns the shared memory that a
+// block of it has besides what a launch asks for.
+u64 check_function(const CudaBackend& backend, const ArtifactInfo& info, cuda::Function function) {
   const auto get = [&](cuda::FunctionAttribute which) {
     int value = 0;
     backend.driver().check(backend.driver().function_get(&value, static_cast<int>(which), function),
@@ -129,6 +130,7 @@ void check_function(const CudaBackend& backend, const ArtifactInfo& info, cuda::
                    std::to_string(info.shared_bytes + fixed) + " bytes of shared memory",
                    std::to_string(most), "the kernel's tile sizes or its num_stages");
   }
+  return fixed;
 }
 
 }  // namespace
@@ -155,8 +157,8 @@ std::unique_ptr<LoadedKernel> load_cuda_kernel(CudaBackend& backend, const Artif
                     ", found none: " + driver.describe(found),
                 "remove the file and compile the kernel again");
   }
-  check_function(backend, info, kernel->function_);
-  if (info.shared_bytes > plain_shared_bytes) {
+  const u64 fixed = check_function(backend, info, kernel->function_);
+  if (info.shared_bytes + fixed > plain_shared_bytes) {
     driver.check(driver.function_set(kernel->function_,
                                      static_cast<int>(cuda::FunctionAttribute::max_dynamic_shared),
                                      static_cast<int>(info.shared_bytes)),

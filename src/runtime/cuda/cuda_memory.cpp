@@ -42,7 +42,9 @@ Error CudaBackend::no_memory(std::size_t bytes, Memory memory, cuda::Result resu
 template <class Allocate>
 cuda::Result CudaBackend::with_trim(Allocate allocate) {
   const cuda::Result result = allocate();
-  if (result != cuda::out_of_memory || (pool_ == nullptr && own_pool_ == nullptr)) return result;
+  if (result != cuda::out_of_memory || (pool_.load() == nullptr && own_pool_ == nullptr)) {
+    return result;
+  }
   if (driver_.context_synchronize() != 0) return result;
   trim();
   return allocate();
@@ -158,28 +160,32 @@ void CudaBackend::check_foreign(u64 address, std::size_t bytes) const {
               "pass the number of elements that the other library gave it");
 }
 
+cuda::MemoryPool CudaBackend::pool() {
+  if (cuda::MemoryPool known = pool_) return known;
+  const std::lock_guard lock(pool_making_);
+  if (cuda::MemoryPool known = pool_) return known;
+  cuda::PoolProperties properties;
+  properties.location = device_;
+  cuda::MemoryPool made = nullptr;
+  driver_.check(driver_.pool_create(&made, &properties),
+                "cannot make a memory pool on device " + name());
+  // Memory is kept until trim_memory: given back at each wait, it would have to be asked for anew.
+  u64 threshold = std::numeric_limits<u64>::max();
+  const cuda::Result set = driver_.pool_set(made, cuda::pool_release_threshold, &threshold);
+  if (set != 0) driver_.pool_destroy(made);
+  driver_.check(set, "cannot set up a memory pool on device " + name());
+  pool_ = made;
+  return made;
+}
+
 u64 CudaBackend::pool_allocate(std::size_t bytes, cuda::Stream stream) {
   const Entered entered(*this);
   entered.or_throw(*this);
-  std::call_once(pool_made_, [&] {
-    if (!attributes_.memory_pools) {
-      own_pool_ = std::make_unique<StreamPool>(driver_);
-      return;
-    }
-    cuda::PoolProperties properties;
-    properties.location = device_;
-    driver_.check(driver_.pool_create(&pool_, &properties),
-                  "cannot make a memory pool on device " + name());
-    // Memory is kept until trim_memory: given back at each wait, it would have to be asked for
-    // anew.
-    u64 threshold = std::numeric_limits<u64>::max();
-    driver_.check(driver_.pool_set(pool_, cuda::pool_release_threshold, &threshold),
-                  "cannot set up a memory pool on device " + name());
-  });
+  cuda::MemoryPool from = own_pool_ ? nullptr : pool();
   u64 address = 0;
   const cuda::Result result = with_trim([&] {
     return own_pool_ ? own_pool_->allocate(&address, bytes, stream)
-                     : driver_.pool_allocate(&address, bytes, pool_, stream);
+                     : driver_.pool_allocate(&address, bytes, from, stream);
   });
   if (result != 0) throw no_memory(bytes, Memory::device, result);
   return address;
@@ -199,8 +205,8 @@ void CudaBackend::trim() {
   const Entered entered(*this);
   entered.or_throw(*this);
   if (own_pool_) own_pool_->trim();
-  if (pool_ != nullptr) {
-    driver_.check(driver_.pool_trim(pool_, 0), "cannot trim the memory pool of device " + name());
+  if (cuda::MemoryPool made = pool_) {
+    driver_.check(driver_.pool_trim(made, 0), "cannot trim the memory pool of device " + name());
   }
 }
 

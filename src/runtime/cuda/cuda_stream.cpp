@@ -109,7 +109,7 @@ void CudaStream::copy_between(DeviceState& to_device, u64 to, DeviceState& from_
   };
   check_copy(backend_.driver().copy_peer_async(to, context(to_device), from, context(from_device),
                                                bytes, stream_),
-             bytes, "to or from another device from");
+             bytes, "from or to another device by a stream of");
 }
 
 void CudaStream::fill(u64 to, u8 value, std::size_t bytes) {

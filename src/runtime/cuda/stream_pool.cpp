@@ -19,7 +19,9 @@ bool StreamPool::take(u64* address, std::size_t size, cuda::Stream stream) {
       std::find_if(at, end, [&](const auto& block) { return block.second.stream == stream; });
   if (same != end) at = same;
   const Block& block = at->second;
-  if (block.stream != stream && driver_.stream_wait(stream, block.freed, 0) != 0) return false;
+  // Of the same stream it costs nothing; and a new stream may have the handle of one that is gone,
+  // whose work goes on.
+  if (driver_.stream_wait(stream, block.freed, 0) != 0) return false;
   *address = block.address;
   driver_.event_destroy(block.freed);
   held_[block.address] = size;

@@ -13,8 +13,8 @@
 namespace teeny::detail {
 
 /// Stream-ordered memory for drivers without pools of their own: freed blocks are kept, and given
-/// out again to the same stream at once, to another stream once it waits for the first one. The
-/// device's context is current when its functions are called. Thread-safe.
+/// out again, best to the same stream, behind the work that was asked of their stream before they
+/// were freed. The device's context is current when its functions are called. Thread-safe.
 class StreamPool {
  public:
   explicit StreamPool(const cuda::Driver& driver) : driver_(driver) {}
