@@ -1,7 +1,7 @@
 """Deploying and running where something goes wrong: a real ssh server of this machine on a port of its
 own, behind an ssh that fails on demand. The emulated board is in deploy_test.py.
 
-TEENY_KILL_POINTS: at how many points of a deploy it is killed (4; fifty take about two minutes).
+TEENY_KILL_POINTS: at how many points of a deploy it is killed (3; fifty take some minutes).
 """
 
 import getpass
@@ -18,7 +18,7 @@ import unittest
 from e2e_support import TEENY, environment, main, run
 from ssh_support import LocalBoard, busybox_tools, contents, make_package, noise, program
 
-KILL_POINTS = int(os.environ.get("TEENY_KILL_POINTS", "4"))
+KILL_POINTS = int(os.environ.get("TEENY_KILL_POINTS", "3"))
 BIG = 2 << 20
 
 
@@ -280,7 +280,7 @@ class Faults(unittest.TestCase):
         old = self.files("old")
         make_package(self.package, old)
         self.good()
-        rate = str(8 << 20)
+        rate = str(16 << 20)
         start = time.monotonic()
         make_package(self.package, self.files("measure", **{"data/big": noise(BIG, 7)}))
         self.good(ssh=self.board.ssh("--slow", rate))
