@@ -12,34 +12,20 @@ import signal
 import subprocess
 import tempfile
 import time
-import unittest
 
-from e2e_support import SOURCE_DIR, TEENY, main
+from e2e_support import TEENY, BoardTest, main
 from ssh_support import make_package, program, write
 
-BOARD = os.path.join(SOURCE_DIR, "tests", "board", "board")
 DEST = "apps/it's a \"demo\" $HOME é"
 
 
-class Deploy(unittest.TestCase):
+class Deploy(BoardTest):
     @classmethod
     def setUpClass(cls):
+        super().setUpClass()
         cls.base = tempfile.mkdtemp(prefix="teeny deploy 'é $")
-        cls.board = tempfile.mkdtemp(prefix="teeny-board-")
-        started = subprocess.run([BOARD, "start", cls.board], stdout=subprocess.PIPE, text=True, check=False)
-        if started.returncode == 77:
-            raise unittest.SkipTest("no emulated board on this machine")
-        assert started.returncode == 0
-        cls.config = started.stdout.strip()
-        cls.root = os.path.join(cls.board, "root")
+        cls.addClassCleanup(shutil.rmtree, cls.base)
         cls.package = os.path.join(cls.base, "package")
-
-    @classmethod
-    def tearDownClass(cls):
-        if hasattr(cls, "config"):
-            subprocess.run([BOARD, "stop", cls.board], check=True)
-        shutil.rmtree(cls.board, ignore_errors=True)
-        shutil.rmtree(cls.base)
 
     def files(self, text="hello"):
         return {"bin/hello": program(f"echo {text}"), "data/kernels": b"x" * 100000,

@@ -6,6 +6,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import tempfile
 import unittest
 
 SOURCE_DIR = os.environ.get(
@@ -36,6 +37,24 @@ def scratch(name):
     shutil.rmtree(path, ignore_errors=True)
     os.makedirs(path)
     return path
+
+
+class BoardTest(unittest.TestCase):
+    """Tests against the emulated board, started once for all of them: `config` is ssh's configuration
+    for the host `board`, `root` its file system. Skipped where there can be no such board."""
+
+    @classmethod
+    def setUpClass(cls):
+        command = os.path.join(SOURCE_DIR, "tests", "board", "board")
+        cls.board = tempfile.mkdtemp(prefix="teeny-board-")
+        cls.addClassCleanup(shutil.rmtree, cls.board, ignore_errors=True)
+        started = subprocess.run([command, "start", cls.board], stdout=subprocess.PIPE, text=True, check=False)
+        if started.returncode == 77:
+            raise unittest.SkipTest("no emulated board on this machine")
+        assert started.returncode == 0
+        cls.addClassCleanup(subprocess.run, [command, "stop", cls.board], check=True)
+        cls.config = started.stdout.strip()
+        cls.root = os.path.join(cls.board, "root")
 
 
 def environment(**more):

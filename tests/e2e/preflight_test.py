@@ -9,13 +9,11 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 import unittest
 
 import e2e_support as e2e
 
-BOARD = os.path.join(e2e.SOURCE_DIR, "tests", "board", "board")
 COMPILER = shutil.which("aarch64-linux-gnu-gcc")
 FACTS = {"schema": "teeny-device-facts/1",
          "devices": [{"name": "cuda:0", "description": "played", "capability": "sm_87", "driver": "12.4",
@@ -40,28 +38,17 @@ def program(work, flag):
         return file.read()
 
 
-class Preflight(unittest.TestCase):
+class Preflight(e2e.BoardTest):
     @classmethod
     def setUpClass(cls):
         if COMPILER is None:
             raise unittest.SkipTest("no cross compiler for the board on this machine")
+        super().setUpClass()
+        cls.ssh = f"ssh -F '{cls.config}'"
         cls.work = tempfile.mkdtemp(prefix="teeny preflight 'é $")
-        cls.board = tempfile.mkdtemp(prefix="teeny-board-")
-        started = subprocess.run([BOARD, "start", cls.board], stdout=subprocess.PIPE, text=True, check=False)
-        if started.returncode == 77:
-            raise unittest.SkipTest("no emulated board on this machine")
-        assert started.returncode == 0
-        cls.ssh = f"ssh -F '{started.stdout.strip()}'"
-        cls.root = os.path.join(cls.board, "root")
+        cls.addClassCleanup(shutil.rmtree, cls.work, ignore_errors=True)
         cls.answering = program(cls.work, "--device-facts")
         cls.caches = {}
-
-    @classmethod
-    def tearDownClass(cls):
-        if hasattr(cls, "ssh"):
-            subprocess.run([BOARD, "stop", cls.board], check=True)
-        for directory in (cls.board, cls.work):
-            shutil.rmtree(directory, ignore_errors=True)
 
     def package(self, options="capability=sm_87,ptx-version=82", program_bytes=None):
         """A package of vector_add with kernels of those options."""
