@@ -95,7 +95,8 @@ class Emitter {
   /// Registers that hold neighbours in memory, 2^bits along an axis to each run of them.
   struct Runs {
     int axis = 0;
-    int bits = 0;  ///< 0: there are none, each element is accessed alone
+    int bits = 0;          ///< 0: there are none, each element is accessed alone
+    bool straight = true;  ///< no index of a run goes over the end of its integers
     std::vector<std::vector<std::uint32_t>> registers = {};
   };
   /// The runs that a load or store in that layout can be made of, if alignment and mask allow it
@@ -121,8 +122,14 @@ class Emitter {
   void load_runs(const std::vector<PlannedLoad*>& loads, Value* good);
   Value* load_element(const ir::Op& op, LayoutId layout, std::uint32_t reg);
   Values load_words(const ir::Op& op, LayoutId layout, const std::vector<std::uint32_t>& run);
+  /// The elements of a run by one instruction each.
+  Values load_apart(const PlannedLoad& load, const std::vector<std::uint32_t>& run);
+  /// What is read where a mask is false.
+  Value* other_of(const ir::Op& op, LayoutId layout, std::uint32_t reg);
   void emit_store(const ir::Op& op);
-  void store_tile(const ir::Op& op, LayoutId layout, const Runs& runs, Value* speaker);
+  /// By run where `together`, else by one instruction an element.
+  void store_tile(const ir::Op& op, LayoutId layout, const Runs& runs, bool together,
+                  Value* speaker);
   /// True in the one thread of those with the same elements that speaks for them; nullptr: in all.
   Value* speaks(const LinearLayout& layout);
 

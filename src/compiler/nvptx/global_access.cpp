@@ -1,6 +1,10 @@
 #include "compiler/nvptx/global_access.hpp"
 
+#include <map>
+
 #include <llvm/IR/InlineAsm.h>
+
+#include "teeny/base/text.hpp"
 
 namespace teeny::compiler::nvptx {
 namespace {
@@ -28,6 +32,72 @@ PtxForm ptx_form(Builder& builder, llvm::Type* word) {
       return {"u64", "b64", "l", word};
   }
 }
+
+/// "{$0, $1}"
+std::string operands(const std::vector<std::string>& names) {
+  return names.size() > 1 ? "{" + join(names, ", ") + "}" : names[0];
+}
+
+/// One piece of inline assembly, operand by operand; outputs come first.
+class Assembly {
+ public:
+  explicit Assembly(Builder& builder) : builder_(builder) {}
+
+  /// Each gives the name of the operand in the text.
+  std::string output(const PtxForm& form) {
+    outputs_.push_back(form.type);
+    return add("=&" + form.constraint);
+  }
+  std::string input(llvm::Value* value, const std::string& constraint) {
+    types_.push_back(value->getType());
+    inputs_.push_back(value);
+    return add(constraint);
+  }
+  std::string input(llvm::Value* value, const PtxForm& form) {
+    if (value->getType() != form.type) value = builder_.CreateZExt(value, form.type);
+    return input(value, form.constraint);
+  }
+  /// "@$3 ", nothing where the mask is known to hold. One that comes again is the same operand.
+  std::string guard(llvm::Value* mask) {
+    if (always(mask)) return {};
+    std::string& name = guards_[mask];
+    if (name.empty()) name = "@" + input(mask, "b") + " ";
+    return name;
+  }
+  void line(const std::string& text) { text_ += (text_.empty() ? "" : "\n\t") + text + ";"; }
+
+  /// The outputs' values.
+  std::vector<llvm::Value*> place(bool has_side_effects) {
+    llvm::LLVMContext& context = builder_.getContext();
+    llvm::Type* result = llvm::Type::getVoidTy(context);
+    if (outputs_.size() == 1) result = outputs_[0];
+    if (outputs_.size() > 1) result = llvm::StructType::get(context, outputs_);
+    auto* signature = llvm::FunctionType::get(result, types_, false);
+    llvm::Value* call = builder_.CreateCall(
+        llvm::InlineAsm::get(signature, text_, constraints_, has_side_effects), inputs_);
+    if (outputs_.size() == 1) return {call};
+    std::vector<llvm::Value*> values;
+    for (unsigned i = 0; i < outputs_.size(); ++i) {
+      values.push_back(builder_.CreateExtractValue(call, i));
+    }
+    return values;
+  }
+
+ private:
+  std::string add(const std::string& constraint) {
+    constraints_ += (constraints_.empty() ? "" : ",") + constraint;
+    return "$" + std::to_string(count_++);
+  }
+
+  Builder& builder_;
+  std::vector<llvm::Type*> outputs_;
+  std::vector<llvm::Type*> types_;
+  std::vector<llvm::Value*> inputs_;
+  std::map<llvm::Value*, std::string> guards_;
+  std::string constraints_;
+  std::string text_;
+  int count_ = 0;
+};
 
 llvm::Align alignment(int bytes) { return llvm::Align(static_cast<std::uint64_t>(bytes)); }
 
@@ -92,12 +162,13 @@ std::string GlobalAccess::suffix() const {
   return vector + "." + ptx_form(builder_, word_).suffix;
 }
 
-std::string GlobalAccess::operands(std::size_t first) const {
-  std::string list;
-  for (std::size_t i = 0; i < word_count_; ++i) {
-    list += (i > 0 ? ", $" : "$") + std::to_string(first + i);
-  }
-  return word_count_ > 1 ? "{" + list + "}" : list;
+std::string GlobalAccess::load_name(bool read_only) const {
+  return std::string("ld.global") + (cache_ == ir::Cache::streaming ? ".cs" : "") +
+         (read_only ? ".nc" : "");
+}
+
+std::string GlobalAccess::store_name() const {
+  return cache_ == ir::Cache::streaming ? "st.global.cs" : "st.global";
 }
 
 GlobalAccess::Values GlobalAccess::load(Value* pointer, Value* mask, const Values& others,
@@ -120,55 +191,30 @@ GlobalAccess::Values GlobalAccess::load(Value* pointer, Value* mask, const Value
   }
   // A predicated instruction: no branch, so that many loads are under way at a time.
   const PtxForm form = ptx_form(builder_, word_);
-  std::string text;
-  std::string constraints;
-  for (std::size_t i = 0; i < word_count_; ++i) constraints += "=&" + form.constraint + ",";
-  constraints += "l";
-  std::vector<llvm::Type*> types = {pointer->getType()};
-  Values inputs = {pointer};
-  const std::string address = "$" + std::to_string(word_count_);
-  if (!always(mask)) {
-    types.push_back(mask->getType());
-    inputs.push_back(mask);
-    constraints += ",b";
-    std::size_t next = word_count_ + 2;
+  Assembly assembly(builder_);
+  std::vector<std::string> results;
+  for (std::size_t i = 0; i < word_count_; ++i) results.push_back(assembly.output(form));
+  const std::string address = assembly.input(pointer, "l");
+  const std::string guard = assembly.guard(mask);
+  if (!guard.empty()) {
     const Values words = words_of(others);
     for (std::size_t i = 0; i < words.size(); ++i) {
-      Value* word = words[i];
-      if (word->getType() != form.type) word = builder_.CreateZExt(word, form.type);
-      types.push_back(form.type);
-      inputs.push_back(word);
-      constraints += "," + form.constraint;
-      text +=
-          "mov." + form.move + " $" + std::to_string(i) + ", $" + std::to_string(next++) + ";\n\t";
+      assembly.line("mov." + form.move + " " + results[i] + ", " + assembly.input(words[i], form));
     }
-    text += "@$" + std::to_string(word_count_ + 1) + " ";
   }
-  text += "ld.global";
-  if (cache_ == ir::Cache::streaming) text += ".cs";
-  if (read_only) text += ".nc";
-  text += suffix() + " " + operands(0) + ", [" + address + "];";
-  llvm::Type* result = form.type;
-  if (word_count_ > 1) {
-    result = llvm::StructType::get(builder_.getContext(),
-                                   std::vector<llvm::Type*>(word_count_, form.type));
-  }
-  auto* signature = llvm::FunctionType::get(result, types, false);
+  assembly.line(guard + load_name(read_only) + suffix() + " " + operands(results) + ", [" +
+                address + "]");
   // Reads of what others may write keep their place among writes and barriers.
-  Value* loaded = builder_.CreateCall(
-      llvm::InlineAsm::get(signature, text, constraints, /*hasSideEffects=*/!read_only), inputs);
-  Values words;
-  for (std::size_t i = 0; i < word_count_; ++i) {
-    Value* word =
-        word_count_ == 1 ? loaded : builder_.CreateExtractValue(loaded, static_cast<unsigned>(i));
-    words.push_back(form.type == word_ ? word : builder_.CreateTrunc(word, word_));
+  Values words = assembly.place(/*has_side_effects=*/!read_only);
+  for (Value*& word : words) {
+    if (form.type != word_) word = builder_.CreateTrunc(word, word_);
   }
   return words;
 }
 
 void GlobalAccess::store(Value* pointer, Value* mask, const Values& elements) {
   if (never(mask)) return;
-  Values words = words_of(elements);
+  const Values words = words_of(elements);
   if (always(mask) && cache_ == ir::Cache::automatic) {
     Value* all = words[0];
     if (word_count_ > 1) {
@@ -182,27 +228,56 @@ void GlobalAccess::store(Value* pointer, Value* mask, const Values& elements) {
     return;
   }
   const PtxForm form = ptx_form(builder_, word_);
-  std::string constraints = "l";
-  std::vector<llvm::Type*> types = {pointer->getType()};
-  Values inputs = {pointer};
-  for (Value* word : words) {
-    if (word->getType() != form.type) word = builder_.CreateZExt(word, form.type);
-    types.push_back(form.type);
-    inputs.push_back(word);
-    constraints += "," + form.constraint;
+  Assembly assembly(builder_);
+  const std::string address = assembly.input(pointer, "l");
+  std::vector<std::string> names;
+  for (Value* word : words) names.push_back(assembly.input(word, form));
+  assembly.line(assembly.guard(mask) + store_name() + suffix() + " [" + address + "], " +
+                operands(names));
+  assembly.place(/*has_side_effects=*/true);
+}
+
+GlobalAccess::Values GlobalAccess::load_apart(Value* pointer, const Values& masks,
+                                              const Values& others, bool read_only) {
+  llvm::Type* memory = memory_type(builder_.getContext(), element_);
+  const PtxForm form = ptx_form(builder_, memory);
+  Assembly assembly(builder_);
+  std::vector<std::string> results;
+  for (int i = 0; i < count_; ++i) results.push_back(assembly.output(form));
+  const std::string address = assembly.input(pointer, "l");
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    Value* mask = masks.empty() ? nullptr : masks[i];
+    const bool read = !never(mask);
+    const std::string guard = read ? assembly.guard(mask) : std::string();
+    if (!read || !guard.empty()) {
+      assembly.line("mov." + form.move + " " + results[i] + ", " +
+                    assembly.input(to_memory(builder_, others[i]), form));
+    }
+    if (!read) continue;
+    assembly.line(guard + load_name(read_only) + "." + form.suffix + " " + results[i] + ", [" +
+                  address + "+" + std::to_string(i * static_cast<std::size_t>(element_bytes_)) +
+                  "]");
   }
-  std::string text = "st.global";
-  if (cache_ == ir::Cache::streaming) text += ".cs";
-  text += suffix() + " [$0], " + operands(1) + ";";
-  if (!always(mask)) {
-    text = "@$" + std::to_string(word_count_ + 1) + " " + text;
-    constraints += ",b";
-    types.push_back(mask->getType());
-    inputs.push_back(mask);
+  Values elements = assembly.place(/*has_side_effects=*/!read_only);
+  for (Value*& element : elements) {
+    if (form.type != memory) element = builder_.CreateTrunc(element, memory);
+    element = from_memory(builder_, element_, element);
   }
-  auto* signature = llvm::FunctionType::get(builder_.getVoidTy(), types, false);
-  builder_.CreateCall(llvm::InlineAsm::get(signature, text, constraints, /*hasSideEffects=*/true),
-                      inputs);
+  return elements;
+}
+
+void GlobalAccess::store_apart(Value* pointer, const Values& masks, const Values& elements) {
+  const PtxForm form = ptx_form(builder_, memory_type(builder_.getContext(), element_));
+  Assembly assembly(builder_);
+  const std::string address = assembly.input(pointer, "l");
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    Value* mask = masks.empty() ? nullptr : masks[i];
+    if (never(mask)) continue;
+    const std::string value = assembly.input(to_memory(builder_, elements[i]), form);
+    assembly.line(assembly.guard(mask) + store_name() + "." + form.suffix + " [" + address + "+" +
+                  std::to_string(i * static_cast<std::size_t>(element_bytes_)) + "], " + value);
+  }
+  assembly.place(/*has_side_effects=*/true);
 }
 
 }  // namespace teeny::compiler::nvptx

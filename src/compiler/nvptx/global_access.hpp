@@ -25,6 +25,14 @@ class GlobalAccess {
   /// Writes elements, likewise.
   void store(Value* pointer, Value* mask, const Values& elements);
 
+  /// The elements at an address that is a multiple of one element's bytes only, one by one in a
+  /// single piece of assembly: what LLVM does with it costs as much as for one load. `masks`: one
+  /// an element; empty: always.
+  [[nodiscard]] Values load_apart(Value* pointer, const Values& masks, const Values& others,
+                                  bool read_only);
+  /// Writes elements, likewise.
+  void store_apart(Value* pointer, const Values& masks, const Values& elements);
+
   /// Elements as words, and back.
   [[nodiscard]] Values words_of(const Values& elements);
   [[nodiscard]] Values elements_of(const Values& words);
@@ -33,10 +41,11 @@ class GlobalAccess {
   [[nodiscard]] std::size_t word_count() const { return word_count_; }
 
  private:
+  /// "ld.global.cs": the instruction and how it goes about the caches.
+  [[nodiscard]] std::string load_name(bool read_only) const;
+  [[nodiscard]] std::string store_name() const;
   /// ".v4.f32": what ld and st say of the words.
   [[nodiscard]] std::string suffix() const;
-  /// "{$0, $1}"
-  [[nodiscard]] std::string operands(std::size_t first) const;
 
   Builder& builder_;
   ir::Type element_;

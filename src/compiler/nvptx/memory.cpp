@@ -34,9 +34,13 @@ Emitter::Runs Emitter::access_runs(const Op& op, LayoutId id) const {
   for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis) {
     const int contiguous = axes_.of(pointer)[static_cast<std::size_t>(axis)].contiguous;
     const int bits = std::min({most, contiguous, run_bits(layout(id), shape, axis)});
-    if (bits > 0 && bits >= runs.bits) runs = {axis, bits, {}};
+    if (bits > 0 && bits >= runs.bits) runs = {axis, bits};
   }
-  if (runs.bits > 0) runs.registers = runs_of(layout(id), shape, runs.axis, runs.bits);
+  if (runs.bits > 0) {
+    const AxisFacts& facts = axes_.of(pointer)[static_cast<std::size_t>(runs.axis)];
+    runs.straight = !may_wrap(facts, runs.bits, log2_of(size_of(type(pointer).dtype)));
+    runs.registers = runs_of(layout(id), shape, runs.axis, runs.bits);
+  }
   return runs;
 }
 
@@ -77,7 +81,7 @@ llvm::Value* Emitter::runs_are_aligned(const Op& op, LayoutId id, const Runs& ru
     low = builder_.CreateAnd(low, builder_.getInt32(static_cast<std::uint32_t>(bytes - 1)));
     good = builder_.CreateICmpEQ(low, builder_.getInt32(0));
   }
-  if (!may_wrap(facts, runs.bits, element_bits)) return good;
+  if (runs.straight) return good;
   // An index that goes over the end of its integers goes on far away.
   for (const auto& run : runs.registers) {
     Value* length = builder_.CreateSub(address(run.back(), builder_.getInt64Ty()),
@@ -140,22 +144,40 @@ llvm::Value* Emitter::load_element(const Op& op, LayoutId id, std::uint32_t reg)
   return access.elements_of(load_words(op, id, {reg}))[0];
 }
 
+llvm::Value* Emitter::other_of(const Op& op, LayoutId id, std::uint32_t reg) {
+  if (op.operands.size() > 2) return at(registers(op.operands[2], id), reg);
+  return constant(module_.getContext(), type(op.results[0]).dtype, 0);
+}
+
 Emitter::Values Emitter::load_words(const Op& op, LayoutId id,
                                     const std::vector<std::uint32_t>& run) {
-  const auto operand = [&](std::size_t i, std::uint32_t reg) -> Value* {
-    return i < op.operands.size() ? at(registers(op.operands[i], id), reg) : nullptr;
-  };
+  const ValueId mask = mask_of(op);
+  Values others;
+  for (const std::uint32_t reg : run) others.push_back(other_of(op, id, reg));
+  return access_of(op, log2_of(static_cast<int>(run.size())))
+      .load(at(registers(op.operands[0], id), run.front()),
+            mask == no_value ? nullptr : at(registers(mask, id), run.front()), others,
+            type(op.operands[0]).read_only);
+}
+
+Emitter::Values Emitter::load_apart(const PlannedLoad& load,
+                                    const std::vector<std::uint32_t>& run) {
+  const Op& op = *load.op;
+  Values elements;
+  if (!load.runs.straight) {
+    for (const std::uint32_t reg : run) elements.push_back(load_element(op, load.id, reg));
+    return elements;
+  }
+  const ValueId mask = mask_of(op);
+  Values masks;
   Values others;
   for (const std::uint32_t reg : run) {
-    Value* other = operand(2, reg);
-    if (other == nullptr) {
-      other = constant(module_.getContext(), type(op.results[0]).dtype, 0);
-    }
-    others.push_back(other);
+    if (mask != no_value) masks.push_back(at(registers(mask, load.id), reg));
+    others.push_back(other_of(op, load.id, reg));
   }
-  return access_of(op, log2_of(static_cast<int>(run.size())))
-      .load(operand(0, run.front()), operand(1, run.front()), others,
-            type(op.operands[0]).read_only);
+  return access_of(op, load.runs.bits)
+      .load_apart(at(registers(op.operands[0], load.id), run.front()), masks, others,
+                  type(op.operands[0]).read_only);
 }
 
 // All that is to be known before any of the loads is known first, so that one branch leads to all
@@ -180,9 +202,8 @@ void Emitter::load_runs(const std::vector<PlannedLoad*>& loads, Value* good) {
       [&] {
         Values elements;
         each_run([&](const PlannedLoad& load, const std::vector<std::uint32_t>& run) {
-          for (const std::uint32_t reg : run) {
-            elements.push_back(load_element(*load.op, load.id, reg));
-          }
+          const Values loaded = load_apart(load, run);
+          elements.insert(elements.end(), loaded.begin(), loaded.end());
         });
         auto next = elements.begin();
         each_run([&](const PlannedLoad& load, const std::vector<std::uint32_t>& run) {
@@ -261,27 +282,29 @@ void Emitter::emit_store(const Op& op) {
   if (runs.bits > 0) {
     good = builder_.CreateAnd(runs_are_masked_alike(op, id, runs), runs_are_aligned(op, id, runs));
   }
-  if (never(good)) return store_tile(op, id, {}, speaker);
+  if (never(good)) return store_tile(op, id, {}, false, speaker);
   either(
-      good, [&] { store_tile(op, id, runs, speaker); }, [&] { store_tile(op, id, {}, speaker); });
+      good, [&] { store_tile(op, id, runs, true, speaker); },
+      [&] { store_tile(op, id, runs.straight ? runs : Runs{}, false, speaker); });
 }
 
-void Emitter::store_tile(const Op& op, LayoutId id, const Runs& runs, Value* speaker) {
+void Emitter::store_tile(const Op& op, LayoutId id, const Runs& runs, bool together,
+                         Value* speaker) {
   GlobalAccess access = access_of(op, runs.bits);
   const ValueId masked_by = mask_of(op);
+  const auto mask_at = [&](std::uint32_t reg) -> Value* {
+    Value* mask = masked_by != no_value ? at(registers(masked_by, id), reg) : nullptr;
+    if (speaker == nullptr || never(mask)) return mask;
+    return always(mask) ? speaker : builder_.CreateAnd(mask, speaker);
+  };
   const auto store = [&](const std::vector<std::uint32_t>& run) {
-    Value* mask = masked_by != no_value ? at(registers(masked_by, id), run.front()) : nullptr;
-    if (never(mask)) return;
-    if (always(mask)) {
-      mask = speaker;
-    } else if (speaker != nullptr) {
-      mask = builder_.CreateAnd(mask, speaker);
-    }
+    Value* pointer = at(registers(op.operands[0], id), run.front());
     Values elements;
-    for (const std::uint32_t reg : run) {
-      elements.push_back(at(registers(op.operands[1], id), reg));
-    }
-    access.store(at(registers(op.operands[0], id), run.front()), mask, elements);
+    for (const std::uint32_t reg : run) elements.push_back(at(registers(op.operands[1], id), reg));
+    if (together || run.size() == 1) return access.store(pointer, mask_at(run.front()), elements);
+    Values masks;
+    for (const std::uint32_t reg : run) masks.push_back(mask_at(reg));
+    access.store_apart(pointer, masks, elements);
   };
   if (runs.bits > 0) {
     for (const auto& run : runs.registers) store(run);
