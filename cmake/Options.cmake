@@ -8,19 +8,21 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_SKIP_RPATH ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 
-# A compiler cache of its own below build/, shared by all build directories there. Another copy of the
-# tree that is given the same cache shares it too: the path that each maps to "teeny" is in no object.
+# A compiler cache of its own below build/, shared by all build directories of this copy of the tree,
+# however deep they lie: so paths stay whole. One that several copies are given by CCACHE_DIR takes
+# them from the root of each; there only directories of one depth share.
 find_program(TEENY_CCACHE ccache)
 mark_as_advanced(TEENY_CCACHE)
 if(TEENY_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   if(DEFINED ENV{CCACHE_DIR})
-    set(directory "$ENV{CCACHE_DIR}")
+    set(where "CCACHE_DIR=$ENV{CCACHE_DIR}" "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}")
   else()
-    set(directory "${PROJECT_SOURCE_DIR}/build/ccache")
+    set(where "CCACHE_DIR=${PROJECT_SOURCE_DIR}/build/ccache")
   endif()
-  set(CMAKE_CXX_COMPILER_LAUNCHER
-      "${CMAKE_COMMAND}" -E env "CCACHE_DIR=${directory}" "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}"
-      CCACHE_NOHASHDIR=1 "CCACHE_IGNOREOPTIONS=-ffile-prefix-map=*" CCACHE_MAXSIZE=3G "${TEENY_CCACHE}")
+  # The path that each copy maps to "teeny" is in no object.
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env ${where} CCACHE_NOHASHDIR=1
+                                  "CCACHE_IGNOREOPTIONS=-ffile-prefix-map=*" CCACHE_MAXSIZE=3G
+                                  "${TEENY_CCACHE}")
 endif()
 
 # teeny_own_target(<target>): our warnings, and no path of this checkout in what is built.

@@ -1,7 +1,10 @@
 """What the end-to-end tests share: where things are, how commands are run, how trees are compared."""
 
+import fcntl
+import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import stat
@@ -58,10 +61,43 @@ class BoardTest(unittest.TestCase):
 
 
 def environment(**more):
-    """This process's environment without what would steer teeny."""
+    """This process's environment without what would steer teeny. Projects of a user's own that are
+    built in it share a compiler cache: all that find the prefix below compile the same board wing."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("TEENY")}
+    if shutil.which("ccache"):
+        clean.update(CMAKE_CXX_COMPILER_LAUNCHER="ccache", CCACHE_NOHASHDIR="1",
+                     CCACHE_IGNOREOPTIONS="-ffile-prefix-map=*")
+        clean.setdefault("CCACHE_DIR", os.path.join(SOURCE_DIR, "build", "ccache"))
     clean.update(more)
     return clean
+
+
+def installed_prefix():
+    """Where this build is installed for the tests, a path with a space and an accent; made once for
+    all of them, and again when what it is made from changed. It was moved after it was installed."""
+    prefix = os.path.join(BUILD_DIR, "e2e", "pré fix")
+    os.makedirs(os.path.dirname(prefix), exist_ok=True)
+    with open(prefix + ".lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        state = hashlib.sha256()
+        for part in ("include", "src", "cmake", "boards", "share", "assemblers", "build/third_party"):
+            for path, (mode, data, link) in sorted(tree(os.path.join(SOURCE_DIR, part)).items()):
+                state.update(repr((path, mode, link)).encode() + (data or b""))
+        for name in ("teeny", "teenyc"):
+            status = os.stat(program(name))
+            state.update(repr((status.st_mtime_ns, status.st_size)).encode())
+        made = os.path.join(prefix, ".made-from")
+        if not os.path.exists(made) or open(made, encoding="ascii").read() != state.hexdigest():
+            shutil.rmtree(prefix, ignore_errors=True)
+            shutil.rmtree(prefix + ".staging", ignore_errors=True)
+            must(["cmake", "--install", BUILD_DIR, "--prefix", prefix + ".staging"])
+            os.rename(prefix + ".staging", prefix)
+            # What `teeny install-toolchain` would fetch.
+            os.symlink(os.path.join(SOURCE_DIR, "build", "toolchain"),
+                       os.path.join(prefix, "share", "teeny", "toolchain"))
+            with open(made, "w", encoding="ascii") as file:
+                file.write(state.hexdigest())
+    return prefix
 
 
 def run(command, timeout=600, env=None, **options):
@@ -94,6 +130,11 @@ def ptxas_by_chip():
     for row in sorted(rows, key=lambda row: [int(part) for part in row["version"].split(".")]):
         found.update(dict.fromkeys(row["capabilities"], row["path"]))
     return found
+
+
+def holds_path(data, directory):
+    """Whether the bytes name a directory; not where another path ends like it: it may be called /src."""
+    return re.search(rb"(?<![\w.})>-])" + re.escape(os.fsencode(directory)) + rb"(?![\w.-])", data) is not None
 
 
 def tree(directory):

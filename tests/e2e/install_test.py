@@ -8,14 +8,12 @@ on the emulated board (under qemu's user-mode emulation where that board cannot 
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 
-SOURCE_DIR = os.environ.get(
-    "TEENY_SOURCE_DIR", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-BUILD_DIR = os.environ.get("TEENY_BUILD_DIR", os.path.join(SOURCE_DIR, "build"))
-BOARD = os.path.join(SOURCE_DIR, "tests", "board", "board")
+import e2e_support as e2e
+
+BOARD = os.path.join(e2e.SOURCE_DIR, "tests", "board", "board")
 
 CMAKE = """cmake_minimum_required(VERSION 3.25)
 project(shop LANGUAGES CXX)
@@ -49,18 +47,11 @@ WANT = "21 21\n"
 
 def run(*command, environment=None, **options):
     """The finished command; ends the test when it fails."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("TEENY")}
-    clean.update(environment or {})
-    if shutil.which("ccache"):
-        # The board wing is compiled three times below, and again in the next run of this test.
-        clean.update(CMAKE_CXX_COMPILER_LAUNCHER="ccache", CCACHE_NOHASHDIR="1")
-        clean.setdefault("CCACHE_DIR", os.path.join(SOURCE_DIR, "build", "ccache"))
     print("+", " ".join(command), flush=True)
-    result = subprocess.run(command, capture_output=True, text=True, env=clean, timeout=900, **options)
-    if result.returncode != 0:
-        sys.exit(f"{' '.join(command)}\nended with {result.returncode}\n{result.stdout[-3000:]}"
-                 f"{result.stderr[-3000:]}")
-    return result
+    try:
+        return e2e.must(list(command), env=e2e.environment(**environment or {}), timeout=900, **options)
+    except AssertionError as error:
+        sys.exit(str(error))
 
 
 def check_prefix(prefix):
@@ -83,8 +74,8 @@ def check_prefix(prefix):
         for name in names:
             path = os.path.join(directory, name)
             with open(path, "rb") as file:
-                if os.fsencode(SOURCE_DIR) + b"/" in file.read():
-                    sys.exit(f"{path} holds the path of the checkout, {SOURCE_DIR}")
+                if e2e.holds_path(file.read(), e2e.SOURCE_DIR):
+                    sys.exit(f"{path} holds the path of the checkout, {e2e.SOURCE_DIR}")
 
 
 def check_dependencies(build, prefix):
@@ -118,20 +109,9 @@ def run_on_board(work, tool, package):
 
 
 def main():
-    # One place for all runs, so that the compiler cache knows its paths.
-    work = os.path.join(BUILD_DIR, "tests", "elsewhere é")
-    shutil.rmtree(work, ignore_errors=True)
-    os.makedirs(work)
-    # What is used lies elsewhere than where it was installed.
-    first = os.path.join(work, "staging")
-    prefix = os.path.join(work, "pré fix")
-    run("cmake", "--install", BUILD_DIR, "--prefix", first)
-    shutil.move(first, prefix)
+    work = e2e.scratch("elsewhere é")
+    prefix = e2e.installed_prefix()
     check_prefix(prefix)
-
-    # What `teeny install-toolchain` would fetch.
-    os.symlink(os.path.join(SOURCE_DIR, "build", "toolchain"),
-               os.path.join(prefix, "share", "teeny", "toolchain"))
 
     project = os.path.join(work, "my projé ct")
     os.mkdir(project)

@@ -1,7 +1,7 @@
 """A package from source to a board: `teeny package` twice, its contents, its runs, `teeny deploy`.
 
-The examples of a copy of this tree are packaged in two directories, under another umask, locale,
-time zone and time: the bytes must be the same. P37: what runs on the board needs no compiler there,
+A project with an example of this tree is packaged in two directories, by two installations of teeny,
+under another umask, locale, time zone and time: the bytes must be the same. P37: what runs on the board needs no compiler there,
 no Python, no environment, no home, nothing to write to.
 """
 
@@ -12,12 +12,12 @@ import re
 import shutil
 import stat
 import subprocess
-import sys
 import unittest
+
+import e2e_support as e2e
 
 BUILD = os.environ["TEENY_BUILD_DIR"]
 SOURCE = os.environ["TEENY_SOURCE_DIR"]
-TEENY = os.path.join(BUILD, "bin", "teeny")
 BOARD = os.path.join(SOURCE, "tests", "board", "board")
 WORK = os.path.join(BUILD, "tests", "package é")
 QEMU = shutil.which("qemu-aarch64") or shutil.which("qemu-aarch64-static")
@@ -25,22 +25,38 @@ CROSS_ROOT = "/usr/aarch64-linux-gnu"
 DEVICES = ["--device", "cuda", "--options", "capability=sm_87,ptx-version=82", "--device", "cpu"]
 
 
-def copy_tree(name):
-    """A project of its own, which is the part of this tree that a board's program needs."""
+CMAKE = """cmake_minimum_required(VERSION 3.25)
+project(photographs LANGUAGES CXX)
+find_package(teeny REQUIRED)
+add_subdirectory(examples)
+"""
+EXAMPLES = """foreach(name IN ITEMS vector_add differs)
+  if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${name}")
+    add_executable(${name} ${name}/${name}.cpp)
+    target_link_libraries(${name} PRIVATE teeny::teeny)
+  endif()
+endforeach()
+"""
+
+
+def make_project(name):
+    """A user's project, with an example of this tree as its own."""
     root = os.path.join(WORK, name)
-    for part in ("include", "src", "cmake", "boards", "examples"):
-        shutil.copytree(os.path.join(SOURCE, part), os.path.join(root, part))
-    shutil.copy(os.path.join(SOURCE, "CMakeLists.txt"), root)
-    shutil.copy(os.path.join(SOURCE, "LICENSE"), root)
+    for part in ("vector_add", "common"):
+        shutil.copytree(os.path.join(SOURCE, "examples", part), os.path.join(root, "examples", part))
+    for path, text in (("CMakeLists.txt", CMAKE), ("examples/CMakeLists.txt", EXAMPLES)):
+        with open(os.path.join(root, path), "w", encoding="utf-8") as file:
+            file.write(text)
     return root
 
 
-def teeny(*words, cwd, umask=0o022, **environment):
-    env = {k: v for k, v in os.environ.items() if not k.startswith("TEENY") and not k.startswith("LC_")}
-    env.setdefault("CCACHE_DIR", os.path.join(SOURCE, "build", "ccache"))
+def teeny(*words, cwd, umask=0o022, prefix=None, **environment):
+    """The finished command of an installed teeny."""
+    env = {name: value for name, value in e2e.environment().items() if not name.startswith("LC_")}
     env.update(environment)
-    return subprocess.run([TEENY, *words], cwd=cwd, env=env, umask=umask, capture_output=True, text=True,
-                          check=False, stdin=subprocess.DEVNULL)
+    return subprocess.run([os.path.join(prefix or e2e.installed_prefix(), "bin", "teeny"), *words], cwd=cwd,
+                          env=env, umask=umask, capture_output=True, text=True, check=False,
+                          stdin=subprocess.DEVNULL)
 
 
 def tree(directory):
@@ -63,7 +79,7 @@ class Package(unittest.TestCase):
     def setUpClass(cls):
         shutil.rmtree(WORK, ignore_errors=True)
         os.makedirs(WORK)
-        cls.first = copy_tree("one")
+        cls.first = make_project("one")
         cls.add_a_program_that_differs()
         cls.made = teeny("package", "--target", "jetson-orin-nano", "--example", "vector_add", *DEVICES,
                          cwd=cls.first)
@@ -195,19 +211,26 @@ int main(int argc, char** argv) {
     def test_no_path_of_this_machine(self):
         for path, (_, data) in tree(self.package).items():
             if data is not None:
-                self.assertNotIn(os.fsencode(SOURCE), data, path)
+                self.assertFalse(e2e.holds_path(data, SOURCE), path)
 
     def test_twice_is_the_same(self):
-        # Every object is compiled anew: a compiler cache would give the first build's back.
-        second = copy_tree("another place with 'quotes' and $HOME")
-        for top, _, names in os.walk(second):
-            for name in names:
-                os.utime(os.path.join(top, name), (1_000_000_000, 1_000_000_000))
-        result = teeny("package", "--target", "jetson-orin-nano", "--example", "vector_add", *DEVICES,
-                       "--dest", os.path.join(WORK, "dest \"ination\""), cwd=os.path.join(second, "examples"),
-                       umask=0o077, TZ="Asia/Kathmandu", LC_ALL="tr_TR.UTF-8", LANG="de_DE.UTF-8",
-                       SOURCE_DATE_EPOCH="1", HOME="/nonexistent", USER="somebody",
-                       CCACHE_DISABLE="1")
+        second = make_project("another place with 'quotes' and $HOME")
+        prefix = os.path.join(WORK, "another prefix")
+        shutil.copytree(e2e.installed_prefix(), prefix, symlinks=True)
+        for top in (second, prefix):
+            for directory, _, names in os.walk(top):
+                for name in names:
+                    os.utime(os.path.join(directory, name), (1_000_000_000, 1_000_000_000),
+                             follow_symlinks=False)
+        package = ["--target", "jetson-orin-nano", "--example", "vector_add", *DEVICES]
+        # Every object of the program is compiled anew: a compiler cache would give the first build's
+        # back. The program that compiles the kernels on this machine need not be.
+        ahead = teeny("aot", *package[2:], "--cache-dir", os.path.join(WORK, "ahead"), cwd=second, prefix=prefix)
+        self.assertEqual(ahead.returncode, 0, ahead.stderr[-3000:])
+        result = teeny("package", *package, "--dest", os.path.join(WORK, "dest \"ination\""),
+                       cwd=os.path.join(second, "examples"), prefix=prefix, umask=0o077, TZ="Asia/Kathmandu",
+                       LC_ALL="tr_TR.UTF-8", LANG="de_DE.UTF-8", SOURCE_DATE_EPOCH="1", HOME="/nonexistent",
+                       USER="somebody", CCACHE_DISABLE="1")
         self.assertEqual(result.returncode, 0, result.stderr[-3000:])
         self.assertEqual(tree(os.path.join(WORK, "dest \"ination\"")), tree(self.package))
 
@@ -301,6 +324,4 @@ int main(int argc, char** argv) {
 
 
 if __name__ == "__main__":
-    if not os.access(TEENY, os.X_OK):
-        sys.exit(f"{TEENY} is not built")
     unittest.main()
