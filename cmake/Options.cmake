@@ -8,16 +8,18 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_SKIP_RPATH ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 
-# A compiler cache of its own below build/, shared by all build directories of this copy of the tree,
-# however deep they lie: so paths stay whole. One that several copies are given by CCACHE_DIR takes
-# them from the root of each; there only directories of one depth share.
+# A compiler cache of its own below build/, shared by all build directories of this copy of the tree.
+# Only what CMake generates lies elsewhere for each of them, and is called by its path from there. A
+# cache that several copies are given by CCACHE_DIR calls everything by its path from there, so only
+# build directories of one depth share it.
 find_program(TEENY_CCACHE ccache)
 mark_as_advanced(TEENY_CCACHE)
 if(TEENY_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   if(DEFINED ENV{CCACHE_DIR})
     set(where "CCACHE_DIR=$ENV{CCACHE_DIR}" "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}")
   else()
-    set(where "CCACHE_DIR=${PROJECT_SOURCE_DIR}/build/ccache")
+    set(where "CCACHE_DIR=${PROJECT_SOURCE_DIR}/build/ccache"
+              "CCACHE_BASEDIR=${PROJECT_BINARY_DIR}/CMakeFiles")
   endif()
   # The path that each copy maps to "teeny" is in no object.
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env ${where} CCACHE_NOHASHDIR=1

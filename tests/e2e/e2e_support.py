@@ -62,11 +62,13 @@ class BoardTest(unittest.TestCase):
 
 def environment(**more):
     """This process's environment without what would steer teeny. Projects of a user's own that are
-    built in it share a compiler cache: all that find the prefix below compile the same board wing."""
+    built in it, all in scratch directories, share a compiler cache: those that find the prefix below
+    compile the same board wing."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("TEENY")}
     if shutil.which("ccache"):
         clean.update(CMAKE_CXX_COMPILER_LAUNCHER="ccache", CCACHE_NOHASHDIR="1",
-                     CCACHE_IGNOREOPTIONS="-ffile-prefix-map=*")
+                     CCACHE_IGNOREOPTIONS="-ffile-prefix-map=*",
+                     CCACHE_BASEDIR=os.path.join(BUILD_DIR, "e2e"))
         clean.setdefault("CCACHE_DIR", os.path.join(SOURCE_DIR, "build", "ccache"))
     clean.update(more)
     return clean
@@ -75,8 +77,7 @@ def environment(**more):
 def installed_prefix():
     """Where this build is installed for the tests, a path with a space and an accent; made once for
     all of them, and again when what it is made from changed. It was moved after it was installed."""
-    prefix = os.path.join(BUILD_DIR, "e2e", "pré fix")
-    os.makedirs(os.path.dirname(prefix), exist_ok=True)
+    prefix = os.path.join(BUILD_DIR, "pré fix")
     with open(prefix + ".lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         state = hashlib.sha256()

@@ -19,7 +19,7 @@ import e2e_support as e2e
 BUILD = os.environ["TEENY_BUILD_DIR"]
 SOURCE = os.environ["TEENY_SOURCE_DIR"]
 BOARD = os.path.join(SOURCE, "tests", "board", "board")
-WORK = os.path.join(BUILD, "tests", "package é")
+WORK = os.path.join(BUILD, "e2e", "package é")
 QEMU = shutil.which("qemu-aarch64") or shutil.which("qemu-aarch64-static")
 CROSS_ROOT = "/usr/aarch64-linux-gnu"
 DEVICES = ["--device", "cuda", "--options", "capability=sm_87,ptx-version=82", "--device", "cpu"]

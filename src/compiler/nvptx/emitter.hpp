@@ -124,6 +124,8 @@ class Emitter {
   Values load_words(const ir::Op& op, LayoutId layout, const std::vector<std::uint32_t>& run);
   /// The elements of a run by one instruction each.
   Values load_apart(const PlannedLoad& load, const std::vector<std::uint32_t>& run);
+  /// Whether the elements of a run, accessed one by one, share a piece of assembly.
+  [[nodiscard]] bool goes_apart(const ir::Op& op, const Runs& runs) const;
   /// What is read where a mask is false.
   Value* other_of(const ir::Op& op, LayoutId layout, std::uint32_t reg);
   void emit_store(const ir::Op& op);

@@ -1,5 +1,6 @@
 #include "compiler/nvptx/global_access.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include <llvm/IR/InlineAsm.h>
@@ -66,6 +67,7 @@ class Assembly {
   }
   void line(const std::string& text) { text_ += (text_.empty() ? "" : "\n\t") + text + ";"; }
 
+  [[nodiscard]] bool empty() const { return text_.empty(); }
   /// The outputs' values.
   std::vector<llvm::Value*> place(bool has_side_effects) {
     llvm::LLVMContext& context = builder_.getContext();
@@ -239,8 +241,7 @@ void GlobalAccess::store(Value* pointer, Value* mask, const Values& elements) {
 
 GlobalAccess::Values GlobalAccess::load_apart(Value* pointer, const Values& masks,
                                               const Values& others, bool read_only) {
-  llvm::Type* memory = memory_type(builder_.getContext(), element_);
-  const PtxForm form = ptx_form(builder_, memory);
+  const PtxForm form = ptx_form(builder_, memory_type(builder_.getContext(), element_));
   Assembly assembly(builder_);
   std::vector<std::string> results;
   for (int i = 0; i < count_; ++i) results.push_back(assembly.output(form));
@@ -254,15 +255,11 @@ GlobalAccess::Values GlobalAccess::load_apart(Value* pointer, const Values& mask
                     assembly.input(to_memory(builder_, others[i]), form));
     }
     if (!read) continue;
-    assembly.line(guard + load_name(read_only) + "." + form.suffix + " " + results[i] + ", [" +
-                  address + "+" + std::to_string(i * static_cast<std::size_t>(element_bytes_)) +
-                  "]");
+    assembly.line(guard + load_name(read_only) + "." + form.suffix + " " + results[i] + ", " +
+                  place(address, i));
   }
   Values elements = assembly.place(/*has_side_effects=*/!read_only);
-  for (Value*& element : elements) {
-    if (form.type != memory) element = builder_.CreateTrunc(element, memory);
-    element = from_memory(builder_, element_, element);
-  }
+  for (Value*& element : elements) element = from_memory(builder_, element_, element);
   return elements;
 }
 
@@ -274,10 +271,15 @@ void GlobalAccess::store_apart(Value* pointer, const Values& masks, const Values
     Value* mask = masks.empty() ? nullptr : masks[i];
     if (never(mask)) continue;
     const std::string value = assembly.input(to_memory(builder_, elements[i]), form);
-    assembly.line(assembly.guard(mask) + store_name() + "." + form.suffix + " [" + address + "+" +
-                  std::to_string(i * static_cast<std::size_t>(element_bytes_)) + "], " + value);
+    assembly.line(assembly.guard(mask) + store_name() + "." + form.suffix + " " +
+                  place(address, i) + ", " + value);
   }
-  assembly.place(/*has_side_effects=*/true);
+  if (!assembly.empty()) assembly.place(/*has_side_effects=*/true);
+}
+
+std::string GlobalAccess::place(const std::string& address, std::size_t element) const {
+  return "[" + address + "+" + std::to_string(element * static_cast<std::size_t>(element_bytes_)) +
+         "]";
 }
 
 }  // namespace teeny::compiler::nvptx

@@ -44,6 +44,8 @@ class GlobalAccess {
   /// "ld.global.cs": the instruction and how it goes about the caches.
   [[nodiscard]] std::string load_name(bool read_only) const;
   [[nodiscard]] std::string store_name() const;
+  /// "[$4+8]": where an element is.
+  [[nodiscard]] std::string place(const std::string& address, std::size_t element) const;
   /// ".v4.f32": what ld and st say of the words.
   [[nodiscard]] std::string suffix() const;
 

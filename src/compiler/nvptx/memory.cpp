@@ -139,6 +139,10 @@ GlobalAccess Emitter::access_of(const Op& op, int bits) {
   return GlobalAccess(builder_, dtype, 1 << bits, op.cache);
 }
 
+bool Emitter::goes_apart(const Op& op, const Runs& runs) const {
+  return runs.straight && size_of(type(op.operands[0]).dtype) >= 4;
+}
+
 llvm::Value* Emitter::load_element(const Op& op, LayoutId id, std::uint32_t reg) {
   GlobalAccess access = access_of(op, 0);
   return access.elements_of(load_words(op, id, {reg}))[0];
@@ -164,7 +168,7 @@ Emitter::Values Emitter::load_apart(const PlannedLoad& load,
                                     const std::vector<std::uint32_t>& run) {
   const Op& op = *load.op;
   Values elements;
-  if (!load.runs.straight) {
+  if (!goes_apart(op, load.runs)) {
     for (const std::uint32_t reg : run) elements.push_back(load_element(op, load.id, reg));
     return elements;
   }
@@ -285,7 +289,7 @@ void Emitter::emit_store(const Op& op) {
   if (never(good)) return store_tile(op, id, {}, false, speaker);
   either(
       good, [&] { store_tile(op, id, runs, true, speaker); },
-      [&] { store_tile(op, id, runs.straight ? runs : Runs{}, false, speaker); });
+      [&] { store_tile(op, id, goes_apart(op, runs) ? runs : Runs{}, false, speaker); });
 }
 
 void Emitter::store_tile(const Op& op, LayoutId id, const Runs& runs, bool together,
