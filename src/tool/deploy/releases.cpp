@@ -278,7 +278,8 @@ std::uint64_t Releases::copy_by_rsync(const fs::path& package, const std::string
                                       const std::string& like) const {
   std::optional<std::string> lender;
   if (!like.empty()) lender = "../" + like;
-  return transport_.rsync(package, path_of(staged), lender);
+  CopyProgress progress(size_of_files(package));
+  return transport_.rsync(package, path_of(staged), lender, progress.watcher());
 }
 
 std::uint64_t Releases::copy_by_tar(const fs::path& package,
@@ -289,7 +290,8 @@ std::uint64_t Releases::copy_by_tar(const fs::path& package,
   static_cast<void>(
       transport_.require_script("arranging " + path_of(staged), "exec sh -s", {},
                                 arranging_script(plan, wanted, path_of(staged), path_of(like))));
-  return transport_.send_tar(package, plan.sent, path_of(staged));
+  CopyProgress progress(plan.sent_bytes);
+  return transport_.send_tar(package, plan.sent, path_of(staged), progress.watcher());
 }
 
 ProcessResult Releases::check(const std::string& name, const std::string& program) const {

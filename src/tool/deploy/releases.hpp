@@ -52,7 +52,7 @@ class Releases {
   /// Makes a directory for the release and returns its name.
   [[nodiscard]] std::string stage(const std::string& id) const;
   /// Makes the staged directory's files those of the package. `like`: the release that lends equal
-  /// files; may be empty. Returns the bytes sent.
+  /// files; may be empty. How far it is, is shown. Returns the bytes sent.
   std::uint64_t copy_by_rsync(const std::filesystem::path& package, const std::string& staged,
                               const std::string& like) const;
   std::uint64_t copy_by_tar(const std::filesystem::path& package,

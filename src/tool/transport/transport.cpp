@@ -58,17 +58,41 @@ void check_host(const std::string& host) {
 // files before it speaks, and a card in a board is slow.
 std::uint64_t rsync_patience(const fs::path& directory) {
   constexpr std::uint64_t slowest_card = 20'000'000;  // bytes a second
-  std::uint64_t size = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
-    if (entry.is_regular_file()) size += entry.file_size();
+  return 60 + size_of_files(directory) / slowest_card;
+}
+
+// Runs an rsync that tells its progress: lines that end in a carriage return.
+ProcessResult run_watched(const Command& command, const CopyWatcher& watcher) {
+  PipedProcess process(command);
+  std::string output;
+  std::size_t line = 0;
+  while (const auto byte = process.read(1, PipedProcess::Deadline::max())) {
+    const bool ended = *byte == "\r" || *byte == "\n";
+    output += ended ? "\n" : *byte;
+    if (!ended) continue;
+    if (const auto done = rsync_progress(std::string_view(output).substr(line))) {
+      watcher(*done);
+      output.resize(line);
+    }
+    line = output.size();
   }
-  return 60 + size / slowest_card;
+  auto result = process.wait();
+  result.output = output;
+  return result;
 }
 
 // Longer paths do not fit a socket's address, with what ssh puts behind.
 constexpr std::size_t longest_socket_path = 70;
 
 }  // namespace
+
+std::uint64_t size_of_files(const fs::path& directory) {
+  std::uint64_t size = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+    if (entry.is_regular_file()) size += entry.file_size();
+  }
+  return size;
+}
 
 Transport::Transport(std::string host, const std::string& ssh)
     : host_(std::move(host)), user_words_(split_words("--ssh", ssh)), words_(user_words_) {
@@ -79,11 +103,12 @@ Transport::Transport(std::string host, const std::string& ssh)
     words_.insert(words_.end(), {"-o", option});
   }
   if (::isatty(STDIN_FILENO) == 0) words_.insert(words_.end(), {"-o", "BatchMode=yes"});
-  connection_ = std::make_unique<TemporaryDirectory>("teeny-ssh-");
+  connection_ = std::make_unique<ConnectionDirectory>();
   const std::string socket = (connection_->path() / "c").string();
   if (socket.size() <= longest_socket_path && !contains(socket, "%") && !contains(socket, " ")) {
     words_.insert(words_.end(), {"-o", "ControlMaster=auto", "-o", "ControlPath=" + socket, "-o",
                                  "ControlPersist=60"});
+    shared_ = true;
   }
 }
 
@@ -156,7 +181,8 @@ std::string Transport::require_script(const std::string& what, const std::string
 }
 
 std::uint64_t Transport::rsync(const fs::path& from, const std::string& to,
-                               const std::optional<std::string>& like) const {
+                               const std::optional<std::string>& like,
+                               const CopyWatcher& watcher) const {
   // By content, not by size and time: a changed file of the same size and time is sent. What two
   // releases have in common is copied on the board, not linked: writing to one changes no other.
   std::vector<std::string> words = {
@@ -166,11 +192,14 @@ std::uint64_t Transport::rsync(const fs::path& from, const std::string& to,
       "--stats",        "--no-human-readable",
       "--chmod=D0755",  "--timeout=" + std::to_string(rsync_patience(from))};
   if (like) words.push_back("--copy-dest=" + *like);
+  // Where each call asks for its own password, rsync's ssh has to stay in the foreground.
+  const bool watched = watcher && shared_;
+  if (watched) words.insert(words.end(), {"--info=progress2", "--outbuf=L"});
   words.insert(words.end(),
                {"-e", rsync_shell(words_), from.string() + "/", host_ + ":" + to + "/"});
   Command command{words};
   command.environment["LC_ALL"] = "C";
-  const auto result = run(command);
+  const auto result = watched ? run_watched(command, watcher) : run(command);
   if (result.exit_code != 0) fail_rsync(result);
   for (const auto& line : split(result.output, '\n')) {
     constexpr std::string_view label = "Total bytes sent: ";
@@ -182,26 +211,29 @@ std::uint64_t Transport::rsync(const fs::path& from, const std::string& to,
 }
 
 std::uint64_t Transport::send_tar(const fs::path& from, const std::string& to) const {
-  return send_stream(to, [&from](const Sink& sink) { return write_tar(from, sink); });
+  return send_stream(to, [&from](const Sink& sink) { return write_tar(from, sink); }, {});
 }
 
 std::uint64_t Transport::send_tar(const fs::path& from, const std::vector<PackagedFile>& files,
-                                  const std::string& to) const {
-  return send_stream(to, [&](const Sink& sink) { return write_tar(from, files, sink); });
+                                  const std::string& to, const CopyWatcher& watcher) const {
+  return send_stream(to, [&](const Sink& sink) { return write_tar(from, files, sink); }, watcher);
 }
 
 std::uint64_t Transport::send_stream(
-    const std::string& to,
-    const std::function<std::optional<std::uint64_t>(const Sink&)>& write) const {
+    const std::string& to, const std::function<std::optional<std::uint64_t>(const Sink&)>& write,
+    const CopyWatcher& watcher) const {
   const std::vector<std::string> remote = {"tar", "-x", "-p", "-f", "-", "-C", to};
   Command command{words_with({host_, shell_command(remote)})};
   command.environment["LC_ALL"] = "C";
   PipedProcess process(command);
   bool late = false;
+  std::uint64_t taken_so_far = 0;
   const auto sent = write([&](std::string_view bytes) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     const bool taken = process.write(bytes, deadline);
     late = !taken && std::chrono::steady_clock::now() >= deadline;
+    taken_so_far += bytes.size();
+    if (taken && watcher) watcher(taken_so_far);
     return taken;
   });
   // One that takes nothing any more would not end either; one that is gone has its reason to tell.

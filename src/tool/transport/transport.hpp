@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tool/transport/connection_directory.hpp"
+#include "tool/transport/copy_progress.hpp"
 #include "tool/transport/tar.hpp"
 
 #include "teeny/base/files.hpp"
@@ -14,6 +16,9 @@
 #include "teeny/cache/package.hpp"
 
 namespace teeny::tool {
+
+/// Bytes in all the files below a directory.
+[[nodiscard]] std::uint64_t size_of_files(const std::filesystem::path& directory);
 
 /// The one way to a board: every command that reaches one uses this, so a port, a key or a
 /// configuration given once holds for ssh and rsync alike. Host-key checks are the user's own;
@@ -42,15 +47,16 @@ class Transport {
   /// Copies the contents of a directory into one on the board, which exists, with rsync; files that
   /// are not in `from` go away, one that is half there is gone on with. `like`: a directory on the
   /// board, relative to `to`, whose equal files are copied there and not sent. Returns the bytes
-  /// sent.
+  /// sent. `watcher`: told of the files' bytes that are done.
   std::uint64_t rsync(const std::filesystem::path& from, const std::string& to,
-                      const std::optional<std::string>& like) const;
+                      const std::optional<std::string>& like,
+                      const CopyWatcher& watcher = {}) const;
   /// The same without rsync: a tar stream into an empty directory on the board.
   std::uint64_t send_tar(const std::filesystem::path& from, const std::string& to) const;
   /// Only the `files` of `from` (paths below it, with their modes), and the directories they lie
-  /// in.
+  /// in. `watcher`: told of the stream's bytes.
   std::uint64_t send_tar(const std::filesystem::path& from, const std::vector<PackagedFile>& files,
-                         const std::string& to) const;
+                         const std::string& to, const CopyWatcher& watcher = {}) const;
 
   /// Runs a command of the board with our own three streams, as it stands and without a terminal
   /// there. Returns its exit code, 128 + signal when a signal ended it. SIGINT, SIGTERM and SIGHUP
@@ -68,17 +74,18 @@ class Transport {
                                           const std::optional<std::string>& input) const;
   [[nodiscard]] std::vector<std::string> words_with(const std::vector<std::string>& more) const;
   [[noreturn]] void fail(const std::string& what, const ProcessResult& result) const;
-  std::uint64_t send_stream(
-      const std::string& to,
-      const std::function<std::optional<std::uint64_t>(const Sink&)>& write) const;
+  std::uint64_t send_stream(const std::string& to,
+                            const std::function<std::optional<std::uint64_t>(const Sink&)>& write,
+                            const CopyWatcher& watcher) const;
   [[noreturn]] void fail_rsync(const ProcessResult& result) const;
   [[noreturn]] void fail_host_key(const std::string& what, const std::string& error) const;
   [[nodiscard]] std::string fingerprint() const;
 
   std::string host_;
-  std::vector<std::string> user_words_;             ///< the user's own --ssh
-  std::vector<std::string> words_;                  ///< with our options
-  std::unique_ptr<TemporaryDirectory> connection_;  ///< holds the shared connection's socket
+  std::vector<std::string> user_words_;              ///< the user's own --ssh
+  std::vector<std::string> words_;                   ///< with our options
+  std::unique_ptr<ConnectionDirectory> connection_;  ///< holds the shared connection's socket
+  bool shared_ = false;
 };
 
 }  // namespace teeny::tool
