@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <memory>
 
 #include <CLI/CLI.hpp>
 
@@ -87,27 +88,36 @@ int parse_and_run(Session& session, CLI::App& app, std::vector<std::string> word
 
 }  // namespace
 
+std::unique_ptr<CLI::App> make_command_line(Session& session) {
+  auto owned = std::make_unique<CLI::App>(
+      "teeny: tile kernels in C++, compiled ahead of time for boards", "teeny");
+  CLI::App& app = *owned;
+  app.set_version_flag("--version", "teeny " TEENY_VERSION);
+  app.require_subcommand(1);
+  app.footer(closing_text);
+  add_build(app, session);
+  add_check(app, session);
+  add_aot(app, session);
+  add_package(app, session);
+  add_preflight(app, session);
+  add_deploy(app, session);
+  add_run(app, session);
+  add_boards(app, session);
+  add_inspect(app, session);
+  add_doctor(app, session);
+  add_install_toolchain(app, session);
+  add_completions(app, session);
+  return owned;
+}
+
 int run_tool(int argc, const char* const* argv) {
   try {
     if (argc > 2 && std::string_view(argv[1]) == check_launcher_word) {
       return run_check_launcher({argv + 2, argv + argc});
     }
     Session session;
-    CLI::App app("teeny: tile kernels in C++, compiled ahead of time for boards", "teeny");
-    app.set_version_flag("--version", "teeny " TEENY_VERSION);
-    app.require_subcommand(1);
-    app.footer(closing_text);
-    add_build(app, session);
-    add_check(app, session);
-    add_aot(app, session);
-    add_package(app, session);
-    add_preflight(app, session);
-    add_deploy(app, session);
-    add_run(app, session);
-    add_boards(app, session);
-    add_doctor(app, session);
-    add_install_toolchain(app, session);
-    return parse_and_run(session, app, {argv + 1, argv + argc});
+    const auto app = make_command_line(session);
+    return parse_and_run(session, *app, {argv + 1, argv + argc});
   } catch (const Error& error) {
     return print_error(error);
   } catch (const std::exception& error) {

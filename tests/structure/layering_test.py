@@ -45,7 +45,7 @@ def violations(path, text):
         said = f"{path} includes {target}: "
         if LLVM.match(target) and not path.startswith(("src/compiler/", "tests/compiler/")):
             yield said + "LLVM and lld belong to src/compiler alone"
-        if TOOL_ONLY.match(target) and not path.startswith("src/tool/"):
+        if TOOL_ONLY.match(target) and not path.startswith(("src/tool/", "tests/tool/")):
             yield said + "command line and TOML libraries belong to src/tool alone"
         if place is None:
             continue

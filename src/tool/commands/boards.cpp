@@ -124,7 +124,8 @@ CLI::App* add_probe(CLI::App& boards, Session& session) {
   auto options = std::make_shared<ProbeOptions>();
   auto* command = boards.add_subcommand("probe", "Write a board file from a live board, over ssh");
   command->add_option("HOST", options->host, "[user@]name, or an alias of your ssh configuration")
-      ->required();
+      ->required()
+      ->type_name("HOST");
   command->add_option("--ssh", options->ssh, "the ssh command, e.g. \"ssh -p 2222 -F config\"")
       ->type_name("CMD");
   command
@@ -148,7 +149,8 @@ CLI::App* add_probe(CLI::App& boards, Session& session) {
 void add_boards(CLI::App& app, Session& session) {
   auto options = std::make_shared<BoardsOptions>();
   auto* command = app.add_subcommand("boards", "List the boards teeny knows, or show one");
-  command->add_option("NAME", options->name, "a board, NAME@GENERATION, or a board file");
+  command->add_option("NAME", options->name, "a board, NAME@GENERATION, or a board file")
+      ->type_name("BOARD");
   command->add_flag("--json", options->json, "as JSON");
   command->footer("Example:\n  teeny boards jetson-orin-nano@6.2");
   const auto* probe = add_probe(*command, session);

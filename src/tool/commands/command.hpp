@@ -27,7 +27,9 @@ void add_preflight(CLI::App& app, Session& session);
 void add_deploy(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);
 void add_boards(CLI::App& app, Session& session);
+void add_inspect(CLI::App& app, Session& session);
 void add_doctor(CLI::App& app, Session& session);
 void add_install_toolchain(CLI::App& app, Session& session);
+void add_completions(CLI::App& app, Session& session);
 
 }  // namespace teeny::tool

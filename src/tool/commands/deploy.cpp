@@ -143,7 +143,7 @@ void add_deploy(CLI::App& app, Session& session) {
                    ->add_option("--keep", options->keep,
                                 "releases that stay on the board, the one in use counted; the "
                                 "others are removed after the switch")
-                   ->type_name("N");
+                   ->type_name("COUNT");
   command
       ->add_flag("--rollback", options->rollback, "go back to the release that was in use before")
       ->excludes(overwrite)
