@@ -4,6 +4,7 @@ import fcntl
 import hashlib
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -87,8 +88,8 @@ def installed_prefix():
         for name in ("teeny", "teenyc"):
             status = os.stat(program(name))
             state.update(repr((status.st_mtime_ns, status.st_size)).encode())
-        made = os.path.join(prefix, ".made-from")
-        if not os.path.exists(made) or open(made, encoding="ascii").read() != state.hexdigest():
+        made = pathlib.Path(prefix, ".made-from")
+        if not made.exists() or made.read_text("ascii") != state.hexdigest():
             shutil.rmtree(prefix, ignore_errors=True)
             shutil.rmtree(prefix + ".staging", ignore_errors=True)
             must(["cmake", "--install", BUILD_DIR, "--prefix", prefix + ".staging"])
@@ -96,8 +97,7 @@ def installed_prefix():
             # What `teeny install-toolchain` would fetch.
             os.symlink(os.path.join(SOURCE_DIR, "build", "toolchain"),
                        os.path.join(prefix, "share", "teeny", "toolchain"))
-            with open(made, "w", encoding="ascii") as file:
-                file.write(state.hexdigest())
+            made.write_text(state.hexdigest(), "ascii")
     return prefix
 
 
