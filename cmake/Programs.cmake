@@ -3,6 +3,16 @@
 
 include_guard(GLOBAL)
 
+option(TEENY_STATIC "teeny and teenyc hold LLVM, lld and the C++ library, as releases do" OFF)
+
+# teeny_link_program(<target>): what holds for both programs when they are linked.
+function(teeny_link_program target)
+  if(TEENY_STATIC)
+    target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/static/older_c_library.cpp")
+    target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc -Wl,--gc-sections)
+  endif()
+endfunction()
+
 # --- teenyc ---------------------------------------------------------------------------------------
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/compiler/*.cpp")
 if(TEENY_BUILD_COMPILER AND sources)
@@ -22,7 +32,12 @@ if(TEENY_BUILD_COMPILER AND sources)
   target_include_directories(teeny_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${LLD_INCLUDE_DIRS})
   target_compile_definitions(teeny_llvm INTERFACE _GNU_SOURCE __STDC_CONSTANT_MACROS
                                                   __STDC_FORMAT_MACROS __STDC_LIMIT_MACROS)
-  target_link_libraries(teeny_llvm INTERFACE lldELF lldCommon LLVM)
+  if(TEENY_STATIC)
+    include(StaticLlvm)
+    teeny_link_static_llvm(teeny_llvm "${PROJECT_BINARY_DIR}/generated")
+  else()
+    target_link_libraries(teeny_llvm INTERFACE lldELF lldCommon LLVM)
+  endif()
 
   add_library(teeny_compiler STATIC ${sources})
   target_include_directories(teeny_compiler PUBLIC "${PROJECT_SOURCE_DIR}/src")
@@ -39,16 +54,19 @@ if(TEENY_BUILD_COMPILER AND sources)
     add_executable(teenyc ${main})
     target_link_libraries(teenyc PRIVATE teeny_compiler teeny_third_party)
     teeny_own_target(teenyc)
+    teeny_link_program(teenyc)
     # For tests only: the same program, which can be told to abort, crash or hang.
-    add_executable(teenyc-faulty ${main} ${faulty})
-    target_compile_definitions(teenyc-faulty PRIVATE TEENYC_FAULTY=1)
-    target_link_libraries(teenyc-faulty PRIVATE teeny_compiler teeny_third_party)
-    teeny_own_target(teenyc-faulty)
-    add_custom_command(
-      TARGET teenyc-faulty POST_BUILD
-      COMMAND "${CMAKE_COMMAND}" -E copy "${PROJECT_BINARY_DIR}/bin/teenyc.identity"
-              "${PROJECT_BINARY_DIR}/bin/teenyc-faulty.identity"
-      VERBATIM)
+    if(TEENY_BUILD_TESTS)
+      add_executable(teenyc-faulty ${main} ${faulty})
+      target_compile_definitions(teenyc-faulty PRIVATE TEENYC_FAULTY=1)
+      target_link_libraries(teenyc-faulty PRIVATE teeny_compiler teeny_third_party)
+      teeny_own_target(teenyc-faulty)
+      add_custom_command(
+        TARGET teenyc-faulty POST_BUILD
+        COMMAND "${CMAKE_COMMAND}" -E copy "${PROJECT_BINARY_DIR}/bin/teenyc.identity"
+                "${PROJECT_BINARY_DIR}/bin/teenyc-faulty.identity"
+        VERBATIM)
+    endif()
   endif()
 endif()
 
@@ -80,5 +98,14 @@ if(TEENY_BUILD_TOOL AND sources)
       target_link_libraries(teeny_program PRIVATE teeny_tool)
     endif()
     teeny_own_target(teeny_program)
+    teeny_link_program(teeny_program)
+    if(TARGET teeny_tool)
+      set(completions "${PROJECT_BINARY_DIR}/share/bash-completion/completions")
+      add_custom_command(
+        TARGET teeny_program POST_BUILD
+        COMMAND "${CMAKE_COMMAND}" -E make_directory "${completions}"
+        COMMAND teeny_program completions bash > "${completions}/teeny"
+        VERBATIM)
+    endif()
   endif()
 endif()
