@@ -14,7 +14,7 @@ set(share "${PROJECT_BINARY_DIR}/share/teeny")
 file(MAKE_DIRECTORY "${share}")
 cmake_path(GET third_party PARENT_PATH third_party_root)
 foreach(pair "src|${PROJECT_SOURCE_DIR}/src" "include|${PROJECT_SOURCE_DIR}/include"
-             "boards|${PROJECT_SOURCE_DIR}/boards" "cmake|${PROJECT_SOURCE_DIR}/cmake"
+             "boards|${PROJECT_SOURCE_DIR}/boards" "cmake|${PROJECT_SOURCE_DIR}/cmake" "container|${PROJECT_SOURCE_DIR}/container"
              "third_party|${third_party_root}" "assemblers|${PROJECT_SOURCE_DIR}/assemblers"
              "toolchain|${PROJECT_SOURCE_DIR}/build/toolchain")
   string(REGEX MATCH "^([a-z_]+)\\|(.*)$" matched "${pair}")
@@ -43,10 +43,11 @@ endforeach()
 install(DIRECTORY include/ DESTINATION share/teeny/include FILES_MATCHING PATTERN "*.hpp")
 install(DIRECTORY "${third_party_root}/include" DESTINATION share/teeny/third_party)
 install(DIRECTORY cmake/toolchains DESTINATION share/teeny/cmake)
-install(FILES cmake/BoardWing.cmake DESTINATION share/teeny/cmake)
+install(FILES cmake/BoardWing.cmake cmake/Kernels.cmake DESTINATION share/teeny/cmake)
 if(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/boards")
   install(DIRECTORY boards DESTINATION share/teeny FILES_MATCHING PATTERN "*.toml")
 endif()
+install(FILES container/Containerfile DESTINATION share/teeny/container)
 install(PROGRAMS assemblers/fetch.py DESTINATION share/teeny/assemblers)
 install(FILES assemblers/pinned.txt DESTINATION share/teeny/assemblers)
 install(FILES LICENSE README.md DESTINATION share/doc/teeny)

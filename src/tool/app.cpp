@@ -97,6 +97,7 @@ std::unique_ptr<CLI::App> make_command_line(Session& session) {
   app.footer(closing_text);
   add_build(app, session);
   add_check(app, session);
+  add_sysroot(app, session);
   add_aot(app, session);
   add_package(app, session);
   add_preflight(app, session);

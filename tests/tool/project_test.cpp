@@ -143,3 +143,24 @@ TEST(CMakeInputs, QuotesAnyText) {
   ASSERT_EQ(result.exit_code, 0) << result.error;
   EXPECT_EQ(read_file(directory.path() / "out"), expected);
 }
+
+TEST(Project, OnTheHostItsKernelsAloneStandForAProgram) {
+  const TemporaryDirectory directory("kernels alone");
+  make_project(directory.path(), "add_executable(app.kernels EXCLUDE_FROM_ALL app.cpp)\n");
+  BuildTree tree(directory.path(), std::nullopt, of_bin("app"));
+  tree.configure();
+  EXPECT_EQ(tree.selected().at(0).name, "app.kernels");
+  EXPECT_EQ(tree.selected().at(0).program(), "app");
+  BuildTree other(directory.path(), std::nullopt, of_bin("small"));
+  other.configure();
+  EXPECT_EQ(other.selected().at(0).name, "small");
+  // Nobody is told to choose it.
+  BuildTree wrong(directory.path(), std::nullopt, of_bin("ap"));
+  wrong.configure();
+  try {
+    static_cast<void>(wrong.selected());
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.next(), "choose one of: app, small");
+  }
+}

@@ -146,3 +146,37 @@ TEST(Transport, ASignalGoesToTheProgram) {
       read_file_if_exists("/proc/" + std::to_string(*sleeper) + "/cmdline").value_or("");
   EXPECT_EQ(command.find("sleep"), std::string::npos) << "it runs on";
 }
+
+TEST(Transport, PullsADirectoryAsItIsThere) {
+  const FakeSsh ssh(FakeSsh::obedient());
+  const Transport transport("board", ssh.command());
+  const TemporaryDirectory directory("pull 'é $");
+  const fs::path from = directory.path() / "from";
+  fs::create_directories(from / "modules");
+  fs::create_directories(from / "sub folder");
+  write_file(from / "modules" / "large", "large");
+  write_file(from / "sub folder" / "a", "new");
+  fs::create_symlink("/nowhere", from / "link");
+  for (const bool rsync : {true, false}) {
+    const fs::path to = directory.path() / (rsync ? "by rsync" : "by tar");
+    const fs::path there = rsync ? to : to / from.relative_path();
+    fs::create_directories(to);
+    if (rsync) {
+      write_file(to / "stale", "old");
+      EXPECT_TRUE(transport.pull_rsync(from.string(), to, {"modules", "firmware"}).empty());
+    } else {
+      EXPECT_TRUE(transport.pull_tar({from.string()}, to, {"modules", "firmware"}).empty());
+    }
+    EXPECT_EQ(read_file(there / "sub folder" / "a"), "new");
+    EXPECT_EQ(fs::read_symlink(there / "link"), "/nowhere");
+    EXPECT_FALSE(fs::exists(there / "modules"));
+    EXPECT_FALSE(fs::exists(there / "stale"));
+  }
+  try {
+    static_cast<void>(
+        transport.pull_rsync((from / "gone").string(), directory.path() / "by rsync", {}));
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_NE(error.message().find("copying from the board"), std::string::npos);
+  }
+}

@@ -39,6 +39,7 @@ void add_build(CLI::App& app, Session& session) {
   auto options = std::make_shared<BuildOptions>();
   auto* command = app.add_subcommand("build", "Build the project's CPU code for a board");
   add_target(*command, options->target);
+  add_toolchain(*command, options->selection);
   add_selection(*command, options->selection, true);
   command->footer(
       "Words after -- go to CMake's configure step. The paths of the programs built are printed.\n"

@@ -42,6 +42,7 @@ void add_check(CLI::App& app, Session& session) {
   auto* command =
       app.add_subcommand("check", "Type-check every source for a board; trace and verify kernels");
   add_target(*command, options->target);
+  add_toolchain(*command, options->selection);
   add_selection(*command, options->selection, true);
   command->footer(
       "Kernels are traced by the programs named with --bin, --example or --examples; without "

@@ -17,6 +17,7 @@
 #include "tool/package/own_check.hpp"
 #include "tool/package/staging.hpp"
 #include "tool/package/table.hpp"
+#include "tool/sysroot/verify.hpp"
 
 #include "teeny/base/digest.hpp"
 #include "teeny/base/error.hpp"
@@ -99,7 +100,8 @@ fs::path destination_of(const PackageOptions& options, const Plan& plan, const f
   return path.has_filename() ? path : path.parent_path();
 }
 
-void strip(const BuildTree& tree, const fs::path& program) {
+// The program without its symbols, as bytes. What strips it may know the build directory alone.
+std::string stripped(const BuildTree& tree, const fs::path& program) {
   const auto& cache = tree.codemodel().cache;
   const auto tool = cache.find("CMAKE_STRIP");
   if (tool == cache.end() || tool->second.empty() ||
@@ -107,11 +109,14 @@ void strip(const BuildTree& tree, const fs::path& program) {
     throw Error(ErrorKind::environment, "the toolchain for " + tree.where() + " has no strip",
                 "install its binutils");
   }
-  const auto result = run({{tool->second, "--strip-all", program.string()}});
-  if (result.exit_code != 0) {
+  const fs::path result = tree.directory() / ".teeny" / "stripped";
+  const auto ended = run(
+      tree.tool_command({tool->second, "--strip-all", "-o", result.string(), program.string()}));
+  if (ended.exit_code != 0) {
     throw Error(ErrorKind::environment,
-                tool->second + " failed on " + program.string() + ": " + result.error);
+                tool->second + " failed on " + program.string() + ": " + ended.error);
   }
+  return read_file(result);
 }
 
 std::vector<std::string> words_between_gaps(const std::string& line) {
@@ -184,19 +189,34 @@ void check_assemblers(const Plan& plan) {
   }
 }
 
-// Where the toolchain looks for the board's libraries, if it was told.
-fs::path sysroot_of(const BuildTree& tree) {
-  const auto& cache = tree.codemodel().cache;
-  const auto sysroot = cache.find("CMAKE_SYSROOT");
-  return sysroot == cache.end() ? fs::path() : fs::path(sysroot->second);
+// What a program takes of the libraries that the board itself has, by the copy of them.
+std::vector<std::string> libraries_in(const fs::path& sysroot, const std::string& triple,
+                                      const std::vector<std::string>& wanted) {
+  std::vector<std::string> found;
+  if (sysroot.empty()) return found;
+  auto folders = library_folders(sysroot, triple);
+  for (const auto& folder : driver_library_folders(sysroot, triple)) folders.push_back(folder);
+  for (const auto& library : wanted) {
+    std::error_code ignored;
+    if (std::any_of(folders.begin(), folders.end(), [&](const fs::path& folder) {
+          return fs::exists(folder / library, ignored);
+        })) {
+      found.push_back(library);
+    }
+  }
+  return found;
 }
 
 void describe_elf(const fs::path& package, const std::vector<std::string>& programs,
-                  const Board& board, Manifest& manifest, std::vector<Finding>& findings) {
+                  const Board& board, const fs::path& sysroot, Manifest& manifest,
+                  std::vector<Finding>& findings) {
   for (const auto& program : programs) {
     const std::string path = "bin/" + program;
     const ElfInfo elf = read_elf_file(package / path);
-    for (auto& finding : check_elf(elf, path, board, {})) findings.push_back(std::move(finding));
+    const auto on_board = libraries_in(sysroot, board.triple, elf.needed);
+    for (auto& finding : check_elf(elf, path, board, on_board)) {
+      findings.push_back(std::move(finding));
+    }
     manifest.elf_needs.push_back(
         {path, elf_machine_name(elf.machine), elf.interpreter, elf.needed, highest_versions(elf)});
   }
@@ -245,9 +265,8 @@ int run_package(const PackageOptions& options) {
   cross.build(targets);
   for (const auto& target : targets) {
     const fs::path built = cross.artifact(target);
-    const fs::path program = package / "bin" / built.filename();
-    write_file(program, read_file(built), 0755);
-    if (!options.selection.no_release) strip(cross, program);
+    write_file(package / "bin" / built.filename(),
+               options.selection.no_release ? read_file(built) : stripped(cross, built), 0755);
     manifest.programs.push_back(built.filename().string());
   }
   std::sort(manifest.programs.begin(), manifest.programs.end());
@@ -276,7 +295,8 @@ int run_package(const PackageOptions& options) {
   std::vector<std::string> notices;
   check_kernels_complete(package, manifest.programs, manifest.kernels, plan.board, requests,
                          findings, notices);
-  describe_elf(package, manifest.programs, plan.board, manifest, findings);
+  const fs::path& sysroot = cross.toolchain().sysroot;
+  describe_elf(package, manifest.programs, plan.board, sysroot, manifest, findings);
   const std::string what = "the package would not run on " + plan.board.full_name() + ":";
   throw_findings(findings, what);
   for (const auto& notice : notices) log(LogLevel::notice, notice);
@@ -284,7 +304,7 @@ int run_package(const PackageOptions& options) {
   const std::string json = manifest.to_json();
   write_file(package / Manifest::path, json);
   for (const auto& program : manifest.programs) {
-    run_own_check(package, program, plan.board, sysroot_of(cross), findings);
+    run_own_check(package, program, plan.board, sysroot, findings);
   }
   throw_findings(findings, what);
   staging.publish();
@@ -299,6 +319,7 @@ void add_package(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand(
       "package", "Build programs and their kernels for a board, into one closed directory");
   add_target(*command, options->target);
+  add_toolchain(*command, options->selection);
   add_selection(*command, options->selection, false);
   options->devices.add_to(*command);
   command

@@ -26,6 +26,26 @@ void add_selection(CLI::App& command, Selection& selection, bool all_examples) {
       ->type_name("LIST");
 }
 
+void add_toolchain(CLI::App& command, Selection& selection) {
+  command
+      .add_option("--sysroot", selection.sysroot,
+                  "a copy of the board's libraries, made by `teeny sysroot`; default "
+                  "build/sysroot/BOARD@GENERATION, where it is there")
+      ->type_name("DIR");
+  command
+      .add_option("--cuda-path", selection.cuda_path,
+                  "CUDA's headers and stubs for the board: a toolkit, or one of its targets/ "
+                  "folders; default /usr/local/cuda, where it has them")
+      ->type_name("DIR");
+  command
+      .add_option("--container", selection.container,
+                  "build in a container with the toolchain: podman or docker; alone: the one that "
+                  "is there")
+      ->expected(0, 1)
+      ->default_str("any")
+      ->type_name("ENGINE");
+}
+
 void add_target(CLI::App& command, std::string& target) {
   command.add_option("--target", target, "a board, BOARD@GENERATION, or a board file")
       ->required()

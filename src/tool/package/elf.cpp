@@ -53,6 +53,8 @@ struct Dynamic {
   std::optional<std::uint64_t> strings;
   std::optional<std::uint64_t> version_needs;
   std::uint64_t version_need_count = 0;
+  std::optional<std::uint64_t> version_definitions;
+  std::uint64_t version_definition_count = 0;
   std::optional<std::uint64_t> versions;
   std::optional<std::uint64_t> symbols;
   std::vector<std::uint64_t> needed;
@@ -105,6 +107,12 @@ Dynamic read_dynamic(const Image& image, const std::vector<Elf64_Phdr>& segments
         break;
       case DT_VERNEEDNUM:
         dynamic.version_need_count = value;
+        break;
+      case DT_VERDEF:
+        dynamic.version_definitions = offset(value);
+        break;
+      case DT_VERDEFNUM:
+        dynamic.version_definition_count = value;
         break;
       case DT_NEEDED:
         dynamic.needed.push_back(value);
@@ -168,6 +176,21 @@ std::vector<VersionNeed> read_needs(const Image& image, const Elf64_Ehdr& header
   return needs;
 }
 
+// The first is the library's own name and no version.
+std::vector<std::string> read_definitions(const Image& image, const Dynamic& dynamic) {
+  std::vector<std::string> names;
+  std::uint64_t at = *dynamic.version_definitions;
+  for (std::uint64_t i = 0; i < dynamic.version_definition_count; ++i) {
+    const auto definition = image.at<Elf64_Verdef>(at);
+    if ((definition.vd_flags & VER_FLG_BASE) == 0 && definition.vd_cnt != 0) {
+      const auto name = image.at<Elf64_Verdaux>(at + definition.vd_aux);
+      names.push_back(image.text(*dynamic.strings + name.vda_name));
+    }
+    at += definition.vd_next;
+  }
+  return names;
+}
+
 }  // namespace
 
 std::string elf_machine_name(std::uint16_t machine) {
@@ -204,6 +227,7 @@ ElfInfo read_elf(std::string_view bytes, const std::string& origin) {
       }
     }
     if (dynamic.version_needs) info.needs = read_needs(image, header, dynamic);
+    if (dynamic.version_definitions) info.defines = read_definitions(image, dynamic);
   }
   return info;
 }

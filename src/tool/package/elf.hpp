@@ -22,6 +22,7 @@ struct ElfInfo {
   std::vector<std::string> needed;     ///< DT_NEEDED, in order
   std::vector<std::string> run_paths;  ///< DT_RPATH and DT_RUNPATH, taken apart at colons
   std::vector<VersionNeed> needs;      ///< sorted by library, then version
+  std::vector<std::string> defines;    ///< versions of its own symbols, "GLIBCXX_3.4.28", in order
 };
 
 inline constexpr std::uint16_t elf_x86_64 = 62;

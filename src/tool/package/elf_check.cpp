@@ -57,11 +57,6 @@ std::uint16_t machine_of(const Board& board) {
   return board.triple.rfind("aarch64", 0) == 0 ? elf_aarch64 : elf_x86_64;
 }
 
-const char* loader_of(const Board& board) {
-  return board.triple.rfind("aarch64", 0) == 0 ? "/lib/ld-linux-aarch64.so.1"
-                                               : "/lib64/ld-linux-x86-64.so.2";
-}
-
 bool board_has(const Board& board, const std::string& library) {
   static const std::vector<std::string> everywhere = {
       "libc.so.6",       "libm.so.6",  "libstdc++.so.6",        "libgcc_s.so.1",       "libdl.so.2",
@@ -78,6 +73,11 @@ std::string some_symbols(const VersionNeed& need) {
 }
 
 }  // namespace
+
+const char* loader_of(const Board& board) {
+  return board.triple.rfind("aarch64", 0) == 0 ? "/lib/ld-linux-aarch64.so.1"
+                                               : "/lib64/ld-linux-x86-64.so.2";
+}
 
 int compare_versions(const std::string& a, const std::string& b) {
   const auto left = split(a, '.');
@@ -129,8 +129,8 @@ std::vector<Finding> check_elf(const ElfInfo& elf, const std::string& name, cons
     add(finding_code::c_library,
         "wanted " + need.version + " of " + need.library + some_symbols(need) + ", " + full +
             " has up to " + family->name + "_" + limit->second,
-        "build against the board's own libraries (an older C library), or name a later generation "
-        "of the board");
+        "build against the board's own libraries (an older C library: `teeny sysroot --help`), or "
+        "name a later generation of the board");
   }
   for (const auto& library : elf.needed) {
     if (board_has(board, library) ||

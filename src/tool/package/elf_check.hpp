@@ -17,6 +17,9 @@ namespace teeny::tool {
                                              const Board& board,
                                              const std::vector<std::string>& packaged);
 
+/// The path that the board's programs name as their loader.
+[[nodiscard]] const char* loader_of(const Board& board);
+
 /// The highest version each library family is asked for: {"GLIBC": "2.34", "GLIBCXX": "3.4.29"}.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> highest_versions(const ElfInfo& elf);
 

@@ -19,8 +19,8 @@ constexpr std::string_view program_marker = "--help-teeny";
 
 std::vector<std::string> object_files(const BuildTree& tree,
                                       const std::vector<TargetInfo>& targets) {
-  Command command{{"ninja", "-C", tree.directory().string(), "-t", "targets", "all"}};
-  const auto result = run(command);
+  const auto result =
+      run(tree.tool_command({"ninja", "-C", tree.directory().string(), "-t", "targets", "all"}));
   if (result.exit_code != 0) {
     throw Error(ErrorKind::environment, "ninja cannot list the project's targets: " + result.error);
   }
@@ -90,9 +90,7 @@ std::size_t check_sources(const BuildTree& tree, const std::vector<TargetInfo>& 
   if (objects.empty()) return 0;
   std::vector<std::string> words = {"ninja", "-C", tree.directory().string()};
   words.insert(words.end(), objects.begin(), objects.end());
-  Command command{words};
-  command.environment = tree.environment();
-  command.clear_environment = true;
+  Command command = tree.tool_command(words);
   command.capture_output = false;
   command.capture_error = false;
   command.output_to_error = true;
@@ -106,12 +104,18 @@ std::size_t check_sources(const BuildTree& tree, const std::vector<TargetInfo>& 
 std::size_t check_kernels(BuildTree& host, const std::vector<TargetInfo>& targets) {
   host.configure();
   std::vector<TargetInfo> programs;
-  for (const auto& target : host.codemodel().targets) {
+  const auto& all = host.codemodel().targets;
+  for (const auto& target : all) {
     if (!target.is_executable()) continue;
-    const bool wanted = targets.empty() ||
-                        std::any_of(targets.begin(), targets.end(), [&target](const auto& other) {
-                          return other.name == target.name && other.project == target.project;
-                        });
+    const bool stood_for = std::any_of(all.begin(), all.end(), [&target](const auto& other) {
+      return other.has_kernels_alone() && other.program() == target.name;
+    });
+    if (stood_for) continue;
+    const bool wanted =
+        targets.empty() ||
+        std::any_of(targets.begin(), targets.end(), [&target](const auto& other) {
+          return other.program() == target.program() && other.project == target.project;
+        });
     if (wanted) programs.push_back(target);
   }
   if (programs.empty()) return 0;

@@ -4,9 +4,7 @@
 #include "tool/project/architecture.hpp"
 
 #include "teeny/base/digest.hpp"
-#include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
-#include "teeny/base/process.hpp"
 
 namespace fs = std::filesystem;
 
@@ -45,6 +43,11 @@ void map_path(std::string& text, const fs::path& path, const std::string& name) 
   add_compile_option(text, "-ffile-prefix-map=" + path.string() + "=" + name);
 }
 
+constexpr const char* cross_gcc_file = "aarch64-linux-gnu-gcc.cmake";
+constexpr const char* clang_file = "aarch64-linux-gnu-clang.cmake";
+
+fs::path toolchains_directory() { return share_directory() / "cmake" / "toolchains"; }
+
 }  // namespace
 
 std::string cmake_quote(const std::string& text) {
@@ -58,40 +61,53 @@ std::string cmake_quote(const std::string& text) {
          equals + "]";
 }
 
-std::string project_include(const fs::path& root, const std::optional<Board>& board, bool release) {
+std::string project_include(const fs::path& root, const std::optional<Board>& board,
+                            const Toolchain& toolchain, bool release) {
   std::string text = "# Written by teeny; included at the first project().\n";
   // Paths of this machine do not belong in a program: neither in __FILE__ nor in debug information.
   map_path(text, root, ".");
   map_path(text, share_directory(), "teeny");
+  if (!toolchain.sysroot.empty()) map_path(text, toolchain.sysroot, "");
   text += "add_link_options(\"$<$<LINK_LANGUAGE:C,CXX>:LINKER:--build-id=none>\")\n";
   text += "set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)\n";
-  if (board && release && architecture_of(*board) == "x86_64") {
+  if (!board) return text;
+  for (const auto& folder : toolchain.driver_folders(board->triple)) {
+    text += "add_link_options(" +
+            cmake_quote("$<$<LINK_LANGUAGE:C,CXX>:-L" + in_generator_expression(folder.string()) +
+                        ">") +
+            ")\n";
+  }
+  if (release && architecture_of(*board) == "x86_64") {
     add_compile_option(text, "-march=" + board->cpu);
   }
   return text;
 }
 
-std::string toolchain_file(const Board& board) {
-  const std::string architecture = architecture_of(board);
+std::string toolchain_file(const Board& board, const Toolchain& toolchain) {
   std::string text = "# Written by teeny for " + board.name + ".\n";
-  if (architecture == host_architecture()) {
-    // The board's programs are not this machine's, even where the processor is the same.
-    text += "set(CMAKE_SYSTEM_NAME Linux)\nset(CMAKE_SYSTEM_PROCESSOR " + architecture + ")\n";
-    return text;
+  const auto include = [&text](const char* name) {
+    text += "include(" + cmake_quote((toolchains_directory() / name).string()) + ")\n";
+  };
+  switch (toolchain.kind) {
+    case Toolchain::Kind::native:
+      // The board's programs are not this machine's, even where the processor is the same.
+      text += "set(CMAKE_SYSTEM_NAME Linux)\nset(CMAKE_SYSTEM_PROCESSOR " + architecture_of(board) +
+              ")\n";
+      break;
+    case Toolchain::Kind::cross_gcc:
+      include(cross_gcc_file);
+      break;
+    case Toolchain::Kind::clang:
+      // Copied again, it is another one.
+      text += "# sysroot of " + toolchain.sysroot_made + "\n";
+      text += "set(TEENY_SYSROOT " + cmake_quote(toolchain.sysroot.string()) + ")\n";
+      include(clang_file);
+      break;
   }
-  if (architecture != "aarch64") {
-    throw Error(ErrorKind::environment,
-                "there is no toolchain file for " + board.triple + " on " + host_architecture(),
-                "build on a machine of that architecture");
+  if (toolchain.cuda) {
+    text += "list(APPEND CMAKE_FIND_ROOT_PATH " + cmake_quote(toolchain.cuda->string()) + ")\n";
   }
-  if (!find_program("aarch64-linux-gnu-g++")) {
-    throw Error(
-        ErrorKind::environment,
-        "the cross compiler aarch64-linux-gnu-g++ is not on PATH; " + board.name + " needs it",
-        "install the package g++-aarch64-linux-gnu");
-  }
-  const fs::path file = share_directory() / "cmake" / "toolchains" / "aarch64-linux-gnu-gcc.cmake";
-  return text + "include(" + cmake_quote(file.string()) + ")\n";
+  return text;
 }
 
 std::string sources_of_inputs(const fs::path& inputs) {
@@ -99,8 +115,9 @@ std::string sources_of_inputs(const fs::path& inputs) {
   for (const char* name : {"project.cmake", "toolchain.cmake"}) {
     digest.field(read_file_if_exists(inputs / name).value_or(""));
   }
-  const fs::path toolchains = share_directory() / "cmake" / "toolchains";
-  digest.field(read_file_if_exists(toolchains / "aarch64-linux-gnu-gcc.cmake").value_or(""));
+  for (const char* name : {cross_gcc_file, clang_file}) {
+    digest.field(read_file_if_exists(toolchains_directory() / name).value_or(""));
+  }
   return digest.hex();
 }
 

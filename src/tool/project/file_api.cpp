@@ -1,6 +1,7 @@
 #include "tool/project/file_api.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -17,6 +18,8 @@ using nlohmann::json;
 
 constexpr const char* api = ".cmake/api/v1";
 constexpr const char* client = "client-teeny";
+// As cmake/Kernels.cmake calls them.
+constexpr std::string_view kernels_suffix = ".kernels";
 
 json read_reply(const fs::path& reply, const std::string& name) {
   return json::parse(read_file(reply / name));
@@ -53,10 +56,25 @@ void read_codemodel(const fs::path& reply, const json& file, Codemodel& model) {
   std::vector<std::string> projects;
   for (const auto& project : configuration.at("projects")) projects.push_back(project.at("name"));
   model.projects = projects;
+  std::set<std::string> directories;
   for (const auto& entry : configuration.at("targets")) {
     const auto index = entry.at("projectIndex").get<std::size_t>();
-    model.targets.push_back(
-        read_target(read_reply(reply, entry.at("jsonFile")), projects.at(index)));
+    const json target = read_reply(reply, entry.at("jsonFile"));
+    model.targets.push_back(read_target(target, projects.at(index)));
+    for (const auto& group : target.value("compileGroups", json::array())) {
+      for (const auto& include : group.value("includes", json::array())) {
+        directories.insert(include.at("path").get<std::string>());
+      }
+    }
+  }
+  model.include_directories.assign(directories.begin(), directories.end());
+}
+
+void read_cmake_files(const json& file, Codemodel& model) {
+  for (const auto& input : file.at("inputs")) {
+    if (input.value("isCMake", false) || !input.value("isExternal", false)) continue;
+    if (input.value("isGenerated", false)) continue;
+    model.input_files.push_back(input.at("path"));
   }
 }
 
@@ -77,6 +95,16 @@ void read_toolchains(const json& file, Codemodel& model) {
 
 }  // namespace
 
+bool TargetInfo::has_kernels_alone() const {
+  return is_executable() && name.size() > kernels_suffix.size() &&
+         name.compare(name.size() - kernels_suffix.size(), kernels_suffix.size(), kernels_suffix) ==
+             0;
+}
+
+std::string TargetInfo::program() const {
+  return has_kernels_alone() ? name.substr(0, name.size() - kernels_suffix.size()) : name;
+}
+
 bool TargetInfo::is_example() const {
   const fs::path directory(source);
   return std::find(directory.begin(), directory.end(), "examples") != directory.end();
@@ -87,7 +115,7 @@ void write_file_api_query(const fs::path& build_directory) {
   fs::create_directories(query);
   write_file(query / "query.json",
              R"({"requests":[{"kind":"codemodel","version":2},{"kind":"cache","version":2},)"
-             R"({"kind":"toolchains","version":1}]})"
+             R"({"kind":"toolchains","version":1},{"kind":"cmakeFiles","version":1}]})"
              "\n");
 }
 
@@ -105,6 +133,7 @@ std::optional<Codemodel> read_file_api_reply(const fs::path& build_directory) {
       const json file = read_reply(reply, response.at("jsonFile"));
       if (kind == "codemodel") read_codemodel(reply, file, model);
       if (kind == "cache") read_cache(file, model);
+      if (kind == "cmakeFiles") read_cmake_files(file, model);
       if (kind == "toolchains") read_toolchains(file, model);
     }
     return model;

@@ -18,6 +18,11 @@ struct TargetInfo {
   std::string project;  ///< name of the project() it belongs to
 
   [[nodiscard]] bool is_executable() const { return type == "EXECUTABLE"; }
+  /// Made by teeny_add_kernels(): it holds the kernels of another program and is built in its place
+  /// on the host.
+  [[nodiscard]] bool has_kernels_alone() const;
+  /// The name of the program that it is, or that it holds the kernels of.
+  [[nodiscard]] std::string program() const;
   /// Defined in a directory called examples or below one.
   [[nodiscard]] bool is_example() const;
 };
@@ -29,6 +34,8 @@ struct Codemodel {
   std::map<std::string, std::string> cache;        ///< CMake cache: name -> value
   std::map<std::string, std::string> cache_types;  ///< name -> BOOL, STRING, UNINITIALIZED, ...
   std::string compiler;                            ///< "GNU 12.2.0" of C++
+  std::vector<std::string> input_files;  ///< outside the project, that CMake read (not its own)
+  std::vector<std::string> include_directories;  ///< of all targets, absolute, each once
 };
 
 /// Asks for replies: must be called before CMake configures the directory.

@@ -54,22 +54,23 @@ std::vector<std::string> feature_names(const std::string& features) {
   return names;
 }
 
-std::string directory_name(const std::optional<Board>& board, Purpose purpose, bool release) {
+std::string directory_name(const std::optional<Board>& board, Purpose purpose, bool release,
+                           bool in_container) {
   std::string name = board ? board->name : "host";
+  if (board && in_container) name += "-container";
   if (purpose == Purpose::check) return name + "-check";
   return name + (release ? "-release" : "-debug");
 }
 
 std::vector<std::string> names_of(const std::vector<TargetInfo>& targets, bool examples,
                                   const std::string& package) {
-  std::vector<std::string> names;
+  std::set<std::string> names;
   for (const auto& target : targets) {
     if (!target.is_executable() || (examples && !target.is_example())) continue;
     if (!package.empty() && target.project != package) continue;
-    names.push_back(target.name);
+    names.insert(target.program());
   }
-  std::sort(names.begin(), names.end());
-  return names;
+  return {names.begin(), names.end()};
 }
 
 // The name that -DNAME=... or -DNAME:TYPE=... defines; nullopt for another word.
@@ -141,7 +142,8 @@ BuildTree::BuildTree(fs::path root, std::optional<Board> board, const Selection&
       selection_(selection),
       purpose_(purpose),
       release_(!selection.no_release),
-      directory_(root_ / "build" / "teeny" / directory_name(board_, purpose, release_)) {
+      directory_(root_ / "build" / "teeny" /
+                 directory_name(board_, purpose, release_, !selection.container.empty())) {
   static_cast<void>(feature_names(selection_.features));
   if (root_.string().find_first_of("\"\\;") != std::string::npos) {
     throw Error(
@@ -172,16 +174,41 @@ std::map<std::string, std::string> BuildTree::environment() const {
   return result;
 }
 
+Command BuildTree::tool_command(const std::vector<std::string>& words) const {
+  Command command{container_ ? container_->wrap(words, root_) : words};
+  command.environment = environment();
+  command.clear_environment = true;
+  return command;
+}
+
+void BuildTree::open_container() {
+  container_.emplace(selection_.container);
+  // What the project takes from elsewhere shows when it is configured here.
+  Selection here = selection_;
+  here.container.clear();
+  BuildTree host(root_, std::nullopt, here);
+  host.configure();
+  container_->add(root_, true);
+  container_->add_installation();
+  if (!toolchain_.sysroot.empty()) container_->add(toolchain_.sysroot);
+  if (toolchain_.cuda) container_->add(*toolchain_.cuda);
+  for (const auto& directory : local_dependencies(host.codemodel(), root_)) {
+    container_->add(directory);
+  }
+  container_->require_image();
+}
+
 std::vector<std::string> BuildTree::configure_words() const {
-  std::vector<std::string> words = {"cmake",
-                                    "-S",
-                                    root_.string(),
-                                    "-B",
-                                    directory_.string(),
-                                    "-G",
-                                    find_program("ninja") ? "Ninja" : "Unix Makefiles",
-                                    "--no-warn-unused-cli",
-                                    "-Wno-dev"};
+  std::vector<std::string> words = {
+      "cmake",
+      "-S",
+      root_.string(),
+      "-B",
+      directory_.string(),
+      "-G",
+      container_ || find_program("ninja") ? "Ninja" : "Unix Makefiles",
+      "--no-warn-unused-cli",
+      "-Wno-dev"};
   const auto define = [&words](const std::string& name, const std::string& value) {
     words.push_back("-D" + name + "=" + value);
   };
@@ -212,12 +239,17 @@ void BuildTree::write_inputs() const {
   const auto write = [&inputs](const char* name, const std::string& text) {
     if (read_file_if_exists(inputs / name) != text) write_file(inputs / name, text);
   };
-  write("project.cmake", project_include(root_, board_, release_));
-  if (board_) write("toolchain.cmake", toolchain_file(*board_));
+  write("project.cmake", project_include(root_, board_, toolchain_, release_));
+  if (board_) write("toolchain.cmake", toolchain_file(*board_, toolchain_));
   write_file_api_query(directory_);
 }
 
 void BuildTree::configure() {
+  if (board_) {
+    toolchain_ = choose_toolchain(
+        *board_, root_, {selection_.sysroot, selection_.cuda_path, !selection_.container.empty()});
+    if (!selection_.container.empty()) open_container();
+  }
   write_inputs();
   std::vector<std::string> words = configure_words();
   const fs::path inputs = directory_ / ".teeny";
@@ -239,10 +271,7 @@ void BuildTree::configure() {
   }
   log(LogLevel::notice, "configuring " + root_.string() + " for " + where());
   write_file(inputs / "tried", stamp);
-  Command command{words};
-  command.environment = environment();
-  command.clear_environment = true;
-  const auto result = run(command);
+  const auto result = run(tool_command(words));
   if (result.exit_code != 0) {
     throw Error(ErrorKind::input,
                 "CMake cannot configure " + root_.string() + " for " + where() + ":\n" +
@@ -285,11 +314,15 @@ std::vector<TargetInfo> BuildTree::selected() const {
   }
   std::vector<TargetInfo> result;
   const auto add = [&](const std::string& flag, const std::string& name, bool example) {
+    const TargetInfo* found = nullptr;
     for (const auto& target : all) {
-      if (target.name != name || !target.is_executable()) continue;
+      if (target.program() != name || !target.is_executable()) continue;
       if (!package.empty() && target.project != package) continue;
       if (example && !target.is_example()) continue;
-      result.push_back(target);
+      if (found == nullptr || target.has_kernels_alone()) found = &target;
+    }
+    if (found != nullptr) {
+      result.push_back(*found);
       return;
     }
     throw no_such_target(flag, name, names_of(all, example, package));
@@ -319,9 +352,7 @@ void BuildTree::build(const std::vector<TargetInfo>& targets) const {
   std::vector<std::string> words = {"cmake", "--build", directory_.string(), "--parallel"};
   if (!targets.empty()) words.push_back("--target");
   for (const auto& target : targets) words.push_back(target.name);
-  Command command{words};
-  command.environment = environment();
-  command.clear_environment = true;
+  Command command = tool_command(words);
   command.capture_output = false;
   command.capture_error = false;
   command.output_to_error = true;

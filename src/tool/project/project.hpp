@@ -5,8 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "tool/container/container.hpp"
 #include "tool/project/file_api.hpp"
+#include "tool/project/toolchain.hpp"
 
+#include "teeny/base/process.hpp"
 #include "teeny/target/board.hpp"
 
 namespace teeny::tool {
@@ -18,6 +21,9 @@ struct Selection {
   std::vector<std::string> examples_named;  ///< --example
   bool all_examples = false;                ///< --examples
   bool no_release = false;
+  std::string sysroot;             ///< --sysroot; empty: the board's usual place, if it is there
+  std::string cuda_path;           ///< --cuda-path
+  std::string container;           ///< --container: an engine, "any"; empty: this machine builds
   std::string features;            ///< comma-separated CMake options to switch on
   std::vector<std::string> extra;  ///< words for CMake's configure step
 
@@ -43,11 +49,12 @@ class BuildTree {
   BuildTree(std::filesystem::path root, std::optional<Board> board, const Selection& selection,
             Purpose purpose = Purpose::program);
 
-  /// Runs CMake's configure step unless it was run before with the same words. Error(input) with
-  /// CMake's own words when it fails.
+  /// Chooses the board's toolchain and runs CMake's configure step unless it was run before with
+  /// the same words. Error(input) with CMake's own words when it fails.
   void configure();
   /// The targets that the selection names, executables all; Error(usage) naming the choices for a
-  /// name that is no executable (or no example). Needs configure().
+  /// name that is no executable (or no example). On the host a program that was given
+  /// teeny_add_kernels() is stood for by the program with its kernels. Needs configure().
   [[nodiscard]] std::vector<TargetInfo> selected() const;
   /// Builds those targets; all of the project when there are none. Error(input), after the build
   /// tool's own output, when it fails.
@@ -56,10 +63,14 @@ class BuildTree {
   [[nodiscard]] const std::filesystem::path& root() const noexcept { return root_; }
   [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
   [[nodiscard]] const Codemodel& codemodel() const noexcept { return codemodel_; }
+  /// What builds for the board. Needs configure().
+  [[nodiscard]] const Toolchain& toolchain() const noexcept { return toolchain_; }
   /// "jetson-orin-nano@6.0" or "this machine".
   [[nodiscard]] std::string where() const;
   /// The file of a target; Error(input) when it is not there.
   [[nodiscard]] std::filesystem::path artifact(const TargetInfo& target) const;
+  /// A command of the board's toolchain, run as that is: on this machine or in a container.
+  [[nodiscard]] Command tool_command(const std::vector<std::string>& words) const;
   /// The environment for tools that build for this target: the host's own compiler flags and search
   /// paths are left out of a build for a board.
   [[nodiscard]] std::map<std::string, std::string> environment() const;
@@ -68,6 +79,7 @@ class BuildTree {
   void write_inputs() const;
   [[nodiscard]] std::vector<std::string> configure_words() const;
   void check_features() const;
+  void open_container();
 
   std::filesystem::path root_;
   std::optional<Board> board_;
@@ -75,6 +87,8 @@ class BuildTree {
   Purpose purpose_;
   bool release_;
   std::filesystem::path directory_;
+  Toolchain toolchain_;
+  std::optional<Container> container_;
   Codemodel codemodel_;
 };
 

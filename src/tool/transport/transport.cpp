@@ -29,9 +29,9 @@ std::string last_lines(const std::string& text, std::size_t count = 4) {
   return join(lines, "\n");
 }
 
-void check_host(const std::string& host) {
-  const auto refuse = [&host](const std::string& why, const std::string& next) {
-    throw Error(ErrorKind::usage, "--host \"" + host + "\": " + why, next);
+void check_host(const std::string& host, const TransportFlags& flags) {
+  const auto refuse = [&](const std::string& why, const std::string& next) {
+    throw Error(ErrorKind::usage, flags.host + " \"" + host + "\": " + why, next);
   };
   const std::string wanted = "give [user@]name, or an alias of your ssh configuration";
   if (host.empty()) refuse("it is empty", wanted);
@@ -41,10 +41,9 @@ void check_host(const std::string& host) {
     refuse("user or name is missing or begins with a dash", wanted);
   }
   if (contains(host, ":")) {
-    refuse(
-        "it holds a colon",
-        "a port goes into --ssh (\"ssh -p 2222\"), a folder into --dest, an IPv6 address into an "
-        "alias of your ssh configuration");
+    refuse("it holds a colon", "a port goes into " + flags.ssh +
+                                   " (\"ssh -p 2222\"), a folder into " + flags.folder +
+                                   ", an IPv6 address into an alias of your ssh configuration");
   }
   const bool odd = std::any_of(host.begin(), host.end(), [](unsigned char c) {
     return c <= ' ' || c == 127 || c == '/' || c == '\'' || c == '"' || c == '\\' || c == '$' ||
@@ -94,9 +93,12 @@ std::uint64_t size_of_files(const fs::path& directory) {
   return size;
 }
 
-Transport::Transport(std::string host, const std::string& ssh)
-    : host_(std::move(host)), user_words_(split_words("--ssh", ssh)), words_(user_words_) {
-  check_host(host_);
+Transport::Transport(std::string host, const std::string& ssh, const TransportFlags& flags)
+    : flags_(flags),
+      host_(std::move(host)),
+      user_words_(split_words(flags_.ssh, ssh)),
+      words_(user_words_) {
+  check_host(host_, flags_);
   // ssh takes the first value it sees: what the user gave in --ssh stays in force.
   for (const char* option :
        {"ConnectTimeout=8", "ServerAliveInterval=5", "ServerAliveCountMax=3"}) {
@@ -200,7 +202,7 @@ std::uint64_t Transport::rsync(const fs::path& from, const std::string& to,
   Command command{words};
   command.environment["LC_ALL"] = "C";
   const auto result = watched ? run_watched(command, watcher) : run(command);
-  if (result.exit_code != 0) fail_rsync(result);
+  if (result.exit_code != 0) fail_rsync("copying the package", result);
   for (const auto& line : split(result.output, '\n')) {
     constexpr std::string_view label = "Total bytes sent: ";
     if (line.rfind(label, 0) == 0) {
@@ -287,9 +289,8 @@ void Transport::fail(const std::string& what, const ProcessResult& result) const
   if (result.exit_code == 255) {
     if (contains(error, "Permission denied")) {
       unreachable(host_ + " refuses the login\n" + last_lines(error),
-                  "see that `" + typed("true") +
-                      "` works; keys and users go into --ssh or your ssh "
-                      "configuration");
+                  "see that `" + typed("true") + "` works; keys and users go into " + flags_.ssh +
+                      " or your ssh configuration");
     }
     if (contains(error, "Could not resolve hostname")) {
       unreachable("there is no host called " + host_,
@@ -297,7 +298,7 @@ void Transport::fail(const std::string& what, const ProcessResult& result) const
     }
     if (contains(error, "Connection refused")) {
       unreachable(host_ + " answers, but no ssh server listens on that port\n" + last_lines(error),
-                  "a port goes into --ssh: \"ssh -p 2222\"");
+                  "a port goes into " + flags_.ssh + ": \"ssh -p 2222\"");
     }
     if (contains(error, "No route to host") || contains(error, "timed out") ||
         contains(error, "not responding") || contains(error, "Connection closed") ||
@@ -323,8 +324,7 @@ void Transport::fail(const std::string& what, const ProcessResult& result) const
               next);
 }
 
-void Transport::fail_rsync(const ProcessResult& result) const {
-  const std::string what = "copying the package";
+void Transport::fail_rsync(const std::string& what, const ProcessResult& result) const {
   const std::string& error = result.error;
   if (contains(error, "protocol incompatibility") || contains(error, "is your shell clean")) {
     throw Error(

@@ -20,6 +20,13 @@ namespace teeny::tool {
 /// Bytes in all the files below a directory.
 [[nodiscard]] std::uint64_t size_of_files(const std::filesystem::path& directory);
 
+/// What a command calls its options, for messages.
+struct TransportFlags {
+  std::string host = "--host";
+  std::string ssh = "--ssh";
+  std::string folder = "--dest";
+};
+
 /// The one way to a board: every command that reaches one uses this, so a port, a key or a
 /// configuration given once holds for ssh and rsync alike. Host-key checks are the user's own;
 /// without a terminal nothing is ever asked. All calls share one connection.
@@ -27,7 +34,7 @@ class Transport {
  public:
   /// `host` as ssh knows it: [user@]name or an alias. `ssh`: the command before it, "ssh -p 2222".
   /// Error(usage) for a host that could be read as an option, a path or two words.
-  Transport(std::string host, const std::string& ssh);
+  Transport(std::string host, const std::string& ssh, const TransportFlags& flags = {});
   ~Transport();
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
@@ -58,6 +65,18 @@ class Transport {
   std::uint64_t send_tar(const std::filesystem::path& from, const std::vector<PackagedFile>& files,
                          const std::string& to, const CopyWatcher& watcher = {}) const;
 
+  /// Copies the contents of a directory of the board into one here, which exists, with rsync: links
+  /// as links, what is not there any more goes away, a copy that was cut short is gone on with.
+  /// `without`: names in it that are left out. Returns rsync's lines about what it may not read.
+  [[nodiscard]] std::vector<std::string> pull_rsync(const std::string& from,
+                                                    const std::filesystem::path& to,
+                                                    const std::vector<std::string>& without) const;
+  /// The same without rsync, of several paths below the board's root, into the same places below
+  /// `to`: one tar stream. `without`: names (of letters) that are left out in each of them.
+  [[nodiscard]] std::vector<std::string> pull_tar(const std::vector<std::string>& paths,
+                                                  const std::filesystem::path& to,
+                                                  const std::vector<std::string>& without) const;
+
   /// Runs a command of the board with our own three streams, as it stands and without a terminal
   /// there. Returns its exit code, 128 + signal when a signal ended it. SIGINT, SIGTERM and SIGHUP
   /// to this process meanwhile are sent on to it and to all that it started, and SIGKILL to what is
@@ -77,10 +96,11 @@ class Transport {
   std::uint64_t send_stream(const std::string& to,
                             const std::function<std::optional<std::uint64_t>(const Sink&)>& write,
                             const CopyWatcher& watcher) const;
-  [[noreturn]] void fail_rsync(const ProcessResult& result) const;
+  [[noreturn]] void fail_rsync(const std::string& what, const ProcessResult& result) const;
   [[noreturn]] void fail_host_key(const std::string& what, const std::string& error) const;
   [[nodiscard]] std::string fingerprint() const;
 
+  TransportFlags flags_;
   std::string host_;
   std::vector<std::string> user_words_;              ///< the user's own --ssh
   std::vector<std::string> words_;                   ///< with our options
