@@ -4,8 +4,10 @@ P30: what is built with the sysroot of such a board (Debian 11's packages have i
 GLIBCXX 3.4.28) wants no more than it has. The program links a library that only the board has, so
 that it cannot be built here; its kernels can, by teeny_add_kernels().
 
-Budget: 60 s on two quiet cores, of which 40 are the board wing's build with that sysroot; some seconds
-where the compiler cache has it.
+A sysroot of a live board: the emulated one, by rsync over ssh.
+
+Budget: 75 s on two quiet cores, of which 40 are the board wing's build with that sysroot (some seconds
+where the compiler cache has it) and 15 the board.
 """
 
 import json
@@ -66,17 +68,55 @@ def version(text):
     return tuple(int(part) for part in text.split("."))
 
 
+def libraries_of_debian_11():
+    """A directory with them and their headers."""
+    made = subprocess.run([os.path.join(e2e.SOURCE_DIR, "tests", "board", "sysroot"), "bullseye"],
+                          stdout=subprocess.PIPE, text=True, check=False)
+    if made.returncode == 77:
+        raise unittest.SkipTest("no packages of Debian 11 (the reason is above)")
+    assert made.returncode == 0
+    return made.stdout.strip()
+
+
+class FromABoard(e2e.BoardTest):
+    def test_a_board_is_copied_by_rsync(self):
+        # What its compiler would have brought: headers, start-up files, and links to libraries.
+        packages = libraries_of_debian_11()
+        for part in ("include", "lib/gcc", "lib/aarch64-linux-gnu"):
+            there = os.path.join(self.root, "usr", part)
+            os.makedirs(there, exist_ok=True)
+            e2e.must(["cp", "-an", os.path.join(packages, "usr", part, "."), there])
+        library = os.path.join(self.root, "usr/lib/aarch64-linux-gnu/libm.so")
+        os.remove(library)
+        os.symlink("/lib/aarch64-linux-gnu/libm.so.6", library)
+        root = os.path.join(e2e.scratch("board's sysroot é"), "root")
+        command = [e2e.program("teeny"), "sysroot", "--host", "aarch64-linux-gnu", "--type",
+                   "generic-aarch64@debian-12", "--path", root, "--rsync-from", "board", "--rsync-ssh",
+                   f"ssh -F '{self.config}'"]
+        told = e2e.must(command)
+        self.assertNotIn("tar stream", told.stderr)
+        self.assertIn("a C++ program links with it", told.stdout)
+        self.assertEqual(os.readlink(os.path.join(root, "lib")), "usr/lib")
+        self.assertEqual(os.readlink(os.path.join(root, "usr/lib/aarch64-linux-gnu/libm.so")),
+                         "../../../lib/aarch64-linux-gnu/libm.so.6")
+        with open(os.path.join(root, ".teeny-sysroot.json"), encoding="utf-8") as file:
+            marker = json.load(file)
+        self.assertEqual((marker["source"], marker["glibc"], marker["l4t"]), ("board", "2.31", "R36.3.0"))
+        # Again: what went away there goes away here.
+        os.remove(os.path.join(self.root, "usr/include/aliases.h"))
+        e2e.must(command)
+        self.assertFalse(os.path.exists(os.path.join(root, "usr/include/aliases.h")))
+        with open(os.path.join(root, ".teeny-sysroot.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["folders"], marker["folders"])
+
+
 class Sysroot(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        made = subprocess.run([os.path.join(e2e.SOURCE_DIR, "tests", "board", "sysroot"), "bullseye"],
-                              stdout=subprocess.PIPE, text=True, check=False)
-        if made.returncode == 77:
-            raise unittest.SkipTest("no packages of Debian 11 (the reason is above)")
-        assert made.returncode == 0
+        packages = libraries_of_debian_11()
         cls.work = e2e.scratch("sysroot é")
         cls.root = os.path.join(cls.work, "the board's root")
-        shutil.copytree(made.stdout.strip(), cls.root, symlinks=True)
+        shutil.copytree(packages, cls.root, symlinks=True)
         cls.project = os.path.join(cls.work, "robot")
         os.mkdir(cls.project)
         for name, text in (("CMakeLists.txt", CMAKE), ("filter.cpp", FILTER), ("filter.hpp", HEADER),
