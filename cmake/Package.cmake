@@ -16,6 +16,7 @@ cmake_path(GET third_party PARENT_PATH third_party_root)
 foreach(pair "src|${PROJECT_SOURCE_DIR}/src" "include|${PROJECT_SOURCE_DIR}/include"
              "boards|${PROJECT_SOURCE_DIR}/boards" "cmake|${PROJECT_SOURCE_DIR}/cmake" "container|${PROJECT_SOURCE_DIR}/container"
              "third_party|${third_party_root}" "assemblers|${PROJECT_SOURCE_DIR}/assemblers"
+             "templates|${PROJECT_SOURCE_DIR}/share/templates"
              "toolchain|${PROJECT_SOURCE_DIR}/build/toolchain")
   string(REGEX MATCH "^([a-z_]+)\\|(.*)$" matched "${pair}")
   file(CREATE_LINK "${CMAKE_MATCH_2}" "${share}/${CMAKE_MATCH_1}" SYMBOLIC)
@@ -48,6 +49,7 @@ if(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/boards")
   install(DIRECTORY boards DESTINATION share/teeny FILES_MATCHING PATTERN "*.toml")
 endif()
 install(FILES container/Containerfile DESTINATION share/teeny/container)
+install(DIRECTORY share/templates DESTINATION share/teeny)
 install(PROGRAMS assemblers/fetch.py DESTINATION share/teeny/assemblers)
 install(FILES assemblers/pinned.txt DESTINATION share/teeny/assemblers)
 install(FILES LICENSE README.md DESTINATION share/doc/teeny)

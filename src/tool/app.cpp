@@ -19,6 +19,7 @@ namespace {
 
 constexpr const char* closing_text =
     "A program and its kernels, from a desktop to a board:\n"
+    "  teeny new demo --target jetson-orin-nano\n"
     "  teeny build --target jetson-orin-nano --example image_filter\n"
     "  teeny package --target jetson-orin-nano --example image_filter --device cuda \\\n"
     "      --options \"capability=sm_87,ptx-version=82\"\n"
@@ -95,8 +96,10 @@ std::unique_ptr<CLI::App> make_command_line(Session& session) {
   app.set_version_flag("--version", "teeny " TEENY_VERSION);
   app.require_subcommand(1);
   app.footer(closing_text);
+  add_new(app, session);
   add_build(app, session);
   add_check(app, session);
+  add_clippy(app, session);
   add_sysroot(app, session);
   add_aot(app, session);
   add_package(app, session);

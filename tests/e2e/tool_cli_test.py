@@ -210,8 +210,8 @@ class ToolCommandLine(unittest.TestCase):
     def test_help_and_version(self):
         result = self.teeny("--version")
         self.assertEqual((result.returncode, result.stdout.split()[0]), (0, "teeny"))
-        for command in ("build", "check", "aot", "package", "preflight", "deploy", "run", "boards", "inspect",
-                        "doctor", "install-toolchain", "completions"):
+        for command in ("new", "build", "check", "clippy", "aot", "package", "preflight", "deploy", "run",
+                        "boards", "inspect", "doctor", "install-toolchain", "completions"):
             result = self.teeny(command, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertIn("Example:\n  teeny " + command, result.stdout)

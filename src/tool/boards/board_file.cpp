@@ -4,9 +4,8 @@
 #include <optional>
 #include <set>
 
-#include <toml++/toml.h>
-
 #include "tool/installation.hpp"
+#include "tool/toml_fields.hpp"
 
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
@@ -20,113 +19,9 @@ namespace {
 
 constexpr int schema = 1;
 
-std::string found_text(const toml::node& node) {
-  std::ostringstream text;
-  node.visit([&text](const auto& value) { text << value; });
-  const std::string whole = text.str();
-  return whole.size() > 60 ? whole.substr(0, 57) + "..." : whole;
+TomlOrigin origin_of(const std::string& name) {
+  return {name, "a board file", "boards/jetson-orin-nano.toml of teeny shows every key"};
 }
-
-/// One table of a board file, read key by key; `finish` refuses the keys that nobody asked for.
-class Fields {
- public:
-  Fields(const toml::table& table, std::string origin, std::string prefix)
-      : table_(table), origin_(std::move(origin)), prefix_(std::move(prefix)) {}
-
-  [[noreturn]] void fail(const std::string& key, const std::string& what) const {
-    std::string where = origin_;
-    if (const auto* node = table_.get(key)) {
-      where += ":" + std::to_string(node->source().begin.line);
-    }
-    throw Error(ErrorKind::input, where + ": " + prefix_ + key + " " + what,
-                "boards/jetson-orin-nano.toml of teeny shows every key");
-  }
-
-  template <class T>
-  std::optional<T> maybe(const std::string& key, std::string_view kind) {
-    seen_.insert(key);
-    const auto* node = table_.get(key);
-    if (node == nullptr) return std::nullopt;
-    if (const auto value = node->value_exact<T>()) return value;
-    fail(key, "must be " + std::string(kind) + ", found " + found_text(*node));
-  }
-
-  std::optional<std::string> maybe_text(const std::string& key) {
-    auto value = maybe<std::string>(key, "a text");
-    if (value && value->empty()) fail(key, "is empty");
-    return value;
-  }
-
-  std::string text(const std::string& key) {
-    if (auto value = maybe_text(key)) return *value;
-    fail(key, "is missing");
-  }
-
-  int number(const std::string& key, std::optional<int> absent = std::nullopt) {
-    const auto value = maybe<std::int64_t>(key, "a whole number");
-    if (!value && absent) return *absent;
-    if (!value) fail(key, "is missing");
-    if (*value < 0 || *value > 1'000'000'000) {
-      fail(key, "must be between 0 and 1000000000, found " + std::to_string(*value));
-    }
-    return static_cast<int>(*value);
-  }
-
-  bool truth(const std::string& key) {
-    if (const auto value = maybe<bool>(key, "true or false")) return *value;
-    fail(key, "is missing");
-  }
-
-  std::vector<std::string> texts(const std::string& key) {
-    seen_.insert(key);
-    std::vector<std::string> values;
-    const auto* node = table_.get(key);
-    if (node == nullptr) return values;
-    const auto* array = node->as_array();
-    if (array == nullptr) fail(key, "must be a list of texts, found " + found_text(*node));
-    for (const auto& entry : *array) {
-      const auto value = entry.value_exact<std::string>();
-      if (!value) fail(key, "must be a list of texts, found " + found_text(entry) + " in it");
-      values.push_back(*value);
-    }
-    return values;
-  }
-
-  const toml::table* table(const std::string& key) {
-    seen_.insert(key);
-    const auto* node = table_.get(key);
-    if (node == nullptr) return nullptr;
-    if (const auto* found = node->as_table()) return found;
-    fail(key, "must be a table, found " + found_text(*node));
-  }
-
-  const toml::array* tables(const std::string& key) {
-    seen_.insert(key);
-    const auto* node = table_.get(key);
-    const auto* array = node == nullptr ? nullptr : node->as_array();
-    if (array == nullptr || array->empty() || !array->is_homogeneous(toml::node_type::table)) {
-      fail(key, "must be written as [[" + key + "]], at least once");
-    }
-    return array;
-  }
-
-  void finish() const {
-    const std::vector<std::string> known(seen_.begin(), seen_.end());
-    for (const auto& [key, node] : table_) {
-      const std::string name(key.str());
-      if (seen_.count(name) != 0) continue;
-      const auto close = nearest(name, known);
-      fail(name, "is no key of a board file; " +
-                     (close ? "did you mean " + *close + "?" : "known here: " + join(known, ", ")));
-    }
-  }
-
- private:
-  const toml::table& table_;
-  std::string origin_;
-  std::string prefix_;
-  std::set<std::string> seen_;
-};
 
 bool dotted_numbers(std::string_view text, std::size_t parts) {
   const auto numbers = split(text, '.');
@@ -141,7 +36,7 @@ bool plain_name(std::string_view text) {
              std::string_view::npos;
 }
 
-std::string plain_name_of(Fields& fields) {
+std::string plain_name_of(TomlFields& fields) {
   std::string name = fields.text("name");
   if (!plain_name(name)) {
     fields.fail("name", "must be of a-z, 0-9, '-', '.' and '_', found \"" + name + "\"");
@@ -149,7 +44,7 @@ std::string plain_name_of(Fields& fields) {
   return name;
 }
 
-BoardGeneration read_generation(Fields& fields, bool has_cuda) {
+BoardGeneration read_generation(TomlFields& fields, bool has_cuda) {
   BoardGeneration generation;
   generation.name = plain_name_of(fields);
   generation.l4t = fields.maybe_text("l4t").value_or("");
@@ -178,8 +73,8 @@ BoardGeneration read_generation(Fields& fields, bool has_cuda) {
   return generation;
 }
 
-void read_cuda(const toml::table& table, const std::string& origin, Board& board) {
-  Fields fields(table, origin, "cuda.");
+void read_cuda(const toml::table& table, const TomlOrigin& origin, Board& board) {
+  TomlFields fields(table, origin, "cuda.");
   const std::string capability = fields.text("capability");
   const auto parsed = Capability::parse(capability);
   if (!parsed || find_capability(*parsed) == nullptr) {
@@ -227,17 +122,10 @@ struct Parsed {
   std::vector<std::string> target_directories;
 };
 
-Parsed parse(std::string_view text, const std::string& origin) {
-  toml::table root;
-  try {
-    root = toml::parse(text, origin);
-  } catch (const toml::parse_error& error) {
-    throw Error(ErrorKind::input,
-                origin + ":" + std::to_string(error.source().begin.line) +
-                    ": not TOML: " + std::string(error.description()),
-                "mend the file; boards/jetson-orin-nano.toml of teeny shows every key");
-  }
-  Fields fields(root, origin, "");
+Parsed parse(std::string_view text, const std::string& file) {
+  const TomlOrigin origin = origin_of(file);
+  const toml::table root = parse_toml(text, origin);
+  TomlFields fields(root, origin, "");
   const int found_schema = fields.number("schema");
   if (found_schema != schema) {
     fields.fail("schema", "is " + std::to_string(found_schema) + "; this teeny reads " +
@@ -264,7 +152,7 @@ Parsed parse(std::string_view text, const std::string& origin) {
   if (const auto* cuda = fields.table("cuda")) read_cuda(*cuda, origin, board);
   std::size_t index = 0;
   for (const auto& node : *fields.tables("generation")) {
-    Fields generation(*node.as_table(), origin, "generation[" + std::to_string(index++) + "].");
+    TomlFields generation(*node.as_table(), origin, "generation[" + std::to_string(index++) + "].");
     board.generations.push_back(read_generation(generation, board.capability.has_value()));
     const std::string& name = board.generations.back().name;
     for (std::size_t other = 0; other + 1 < board.generations.size(); ++other) {

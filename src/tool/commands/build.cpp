@@ -5,6 +5,7 @@
 
 #include "tool/boards/board_file.hpp"
 #include "tool/commands/command.hpp"
+#include "tool/commands/project_defaults.hpp"
 #include "tool/commands/selection.hpp"
 
 #include "teeny/base/log.hpp"
@@ -21,7 +22,7 @@ struct BuildOptions {
 };
 
 int run_build(const BuildOptions& options) {
-  const Board board = find_board(options.target);
+  const Board board = find_board(ProjectDefaults("build").target(options.target));
   BuildTree tree(find_project_root(fs::current_path()), board, options.selection);
   tree.configure();
   const auto targets = tree.selected();

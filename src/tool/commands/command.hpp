@@ -19,8 +19,10 @@ struct Session {
 };
 
 // Each adds one subcommand; when it is the one that was named, it sets `session.run`.
+void add_new(CLI::App& app, Session& session);
 void add_build(CLI::App& app, Session& session);
 void add_check(CLI::App& app, Session& session);
+void add_clippy(CLI::App& app, Session& session);
 void add_sysroot(CLI::App& app, Session& session);
 void add_aot(CLI::App& app, Session& session);
 void add_package(CLI::App& app, Session& session);

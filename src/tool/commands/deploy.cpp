@@ -7,6 +7,7 @@
 
 #include "tool/commands/board_access.hpp"
 #include "tool/commands/command.hpp"
+#include "tool/commands/project_defaults.hpp"
 #include "tool/deploy/deployment.hpp"
 #include "tool/package/table.hpp"
 
@@ -75,6 +76,19 @@ HostResult deploy_one(const Transport& transport, const DeployOptions& options,
   return result;
 }
 
+// What the command line leaves out comes from the project's teeny.toml.
+DeployOptions completed(DeployOptions options) {
+  const ProjectDefaults defaults("deploy");
+  options.hosts = defaults.hosts(options.hosts);
+  options.access.destination = defaults.board_destination(options.access.destination);
+  if (!options.rollback) {
+    options.package = defaults.package(options.package.value_or(""));
+  } else if (options.access.destination.empty()) {
+    options.package = defaults.package_if_any(options.package);
+  }
+  return options;
+}
+
 int run_deploy(DeployOptions options) {
   if (options.keep) {
     if (*options.keep < 2) {
@@ -84,10 +98,6 @@ int run_deploy(DeployOptions options) {
                   "--keep 2 or more");
     }
     options.rules.keep = *options.keep;
-  }
-  if (!options.package && !options.rollback) {
-    throw Error(ErrorKind::usage, "deploy wants --package DIR",
-                "a directory made by `teeny package`");
   }
   std::optional<LocalPackage> package;
   if (options.package) package = LocalPackage::read(*options.package);
@@ -133,7 +143,6 @@ void add_deploy(CLI::App& app, Session& session) {
   command
       ->add_option("--host", options->hosts,
                    "[user@]name, or an alias of your ssh configuration; may repeat")
-      ->required()
       ->allow_extra_args(false)
       ->type_name("HOST");
   add_board_access(*command, options->access);
@@ -151,6 +160,7 @@ void add_deploy(CLI::App& app, Session& session) {
   command->add_flag("--dry-run", options->rules.dry_run,
                     "say what would be sent and switched, and change nothing");
   command->footer(
+      "What the command line leaves out comes from the project's teeny.toml.\n"
       "The package is copied beside the release in use, verified there file by file, asked for its "
       "own --check\nthere, and switched to in one step: DEST/releases/ID, and DEST/current points "
       "to "
@@ -160,7 +170,7 @@ void add_deploy(CLI::App& app, Session& session) {
       "nvidia@orin\n  teeny deploy --package build/package/jetson-orin-nano/image_filter --host "
       "nvidia@orin --rollback");
   command->callback(
-      [options, &session] { session.run = [options] { return run_deploy(*options); }; });
+      [options, &session] { session.run = [options] { return run_deploy(completed(*options)); }; });
 }
 
 }  // namespace teeny::tool

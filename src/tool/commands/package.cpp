@@ -9,6 +9,7 @@
 #include "tool/commands/command.hpp"
 #include "tool/commands/devices.hpp"
 #include "tool/commands/programs.hpp"
+#include "tool/commands/project_defaults.hpp"
 #include "tool/commands/selection.hpp"
 #include "tool/installation.hpp"
 #include "tool/package/elf_check.hpp"
@@ -40,9 +41,21 @@ struct PackageOptions {
   DeviceFlags devices;
   std::optional<std::string> destination;
   std::vector<std::string> data;
+  std::vector<DeviceArgument> device_arguments;
   std::optional<std::string> refused_cache_directory;
   bool force = false;
 };
+
+// What the command line leaves out comes from the project's teeny.toml.
+PackageOptions completed(PackageOptions options) {
+  const ProjectDefaults defaults("package");
+  options.target = defaults.target(options.target);
+  options.device_arguments = defaults.devices(options.devices.arguments(false));
+  defaults.add_programs(options.selection);
+  options.data = defaults.data(options.data);
+  options.destination = defaults.destination(options.destination);
+  return options;
+}
 
 /// What the command line asks for, checked against the tables before anything runs.
 struct Plan {
@@ -58,7 +71,7 @@ Plan make_plan(const PackageOptions& options) {
   }
   Plan plan;
   plan.board = find_board(options.target);
-  for (const auto& argument : options.devices.arguments(true)) {
+  for (const auto& argument : options.device_arguments) {
     plan.requests.push_back(check_device_for_board(argument, plan.board));
     const auto& request = plan.requests.back();
     plan.devices.push_back({argument.device, request.options});
@@ -83,18 +96,10 @@ Plan make_plan(const PackageOptions& options) {
   return plan;
 }
 
-// The part of the default destination that names the target: the user's own word for it.
-std::string target_word(const std::string& target, const Board& board) {
-  const bool file =
-      target.find('/') != std::string::npos || target.find(".toml") != std::string::npos;
-  return file ? board.name : target;
-}
-
 fs::path destination_of(const PackageOptions& options, const Plan& plan, const fs::path& root,
                         const std::string& name) {
   const fs::path given = options.destination ? fs::path(*options.destination)
-                                             : root / "build" / "package" /
-                                                   target_word(options.target, plan.board) / name;
+                                             : packages_of(root, options.target, plan.board) / name;
   if (given.empty()) throw Error(ErrorKind::usage, "--dest is empty");
   fs::path path = fs::absolute(given).lexically_normal();
   return path.has_filename() ? path : path.parent_path();
@@ -332,6 +337,7 @@ void add_package(CLI::App& app, Session& session) {
   command->add_flag("--force", options->force, "compile also kernels that are there already");
   command->add_option("--cache-dir", options->refused_cache_directory)->group("");
   command->footer(
+      "What the command line leaves out comes from the project's teeny.toml.\n"
       "What --options leaves out and the board knows (capability, driver, triple, cpu; never "
       "ptx-version) is added and printed.\n"
       "CUDA kernels are packaged as PTX and as machine code that fits the board's driver; "
@@ -341,8 +347,9 @@ void add_package(CLI::App& app, Session& session) {
       "Example:\n  teeny package --target jetson-orin-nano --example image_filter --device cuda "
       "\\\n"
       "      --options \"capability=sm_87,ptx-version=82\" --device cpu");
-  command->callback(
-      [options, &session] { session.run = [options] { return run_package(*options); }; });
+  command->callback([options, &session] {
+    session.run = [options] { return run_package(completed(*options)); };
+  });
 }
 
 }  // namespace teeny::tool

@@ -8,6 +8,7 @@
 #include "tool/boards/board_file.hpp"
 #include "tool/commands/board_access.hpp"
 #include "tool/commands/command.hpp"
+#include "tool/commands/project_defaults.hpp"
 #include "tool/package/findings.hpp"
 #include "tool/preflight/probe.hpp"
 #include "tool/preflight/report.hpp"
@@ -47,14 +48,33 @@ ProbeRequest request_of(const PreflightOptions& options) {
 }
 
 BoardFacts facts_asked_for(const PreflightOptions& options) {
-  if (options.board.empty() == options.host.empty()) {
-    throw Error(ErrorKind::usage, "preflight wants a board to compare with: --board or --host",
+  if (!options.board.empty() && !options.host.empty()) {
+    throw Error(ErrorKind::usage, "preflight compares with one board: --board or --host",
                 "--board NAME compares with a board file, --host HOST with a live board");
   }
   if (options.host.empty()) return facts_of(find_board(options.board, "--board"));
   const Transport transport(options.host, options.access.ssh);
   log(LogLevel::notice, "looking at " + options.host);
   return probe(transport, request_of(options));
+}
+
+// What the command line leaves out comes from the project's teeny.toml. No board is asked that was
+// not named.
+PreflightOptions completed(PreflightOptions options) {
+  const ProjectDefaults defaults("preflight");
+  if (options.board.empty() && options.host.empty()) {
+    const auto target = defaults.target_in_file();
+    if (!target) {
+      throw Error(
+          ErrorKind::usage, "preflight wants a board to compare with: --board or --host",
+          "--board NAME compares with a board file, --host HOST with a live board; or write "
+          "target = \"BOARD\" under [package] in the project's teeny.toml");
+    }
+    options.board = defaults.target({});
+  }
+  options.package = defaults.package(options.package);
+  options.access.destination = defaults.board_destination(options.access.destination);
+  return options;
 }
 
 int run_preflight(const PreflightOptions& options) {
@@ -80,7 +100,6 @@ void add_preflight(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand(
       "preflight", "Check whether a package would run on a board, copying nothing");
   command->add_option("--package", options->package, "a directory made by `teeny package`")
-      ->required()
       ->type_name("DIR");
   command->add_option("--board", options->board, "a board, BOARD@GENERATION, or a board file")
       ->type_name("BOARD");
@@ -100,8 +119,9 @@ void add_preflight(CLI::App& app, Session& session) {
       "Example:\n  teeny preflight --package build/package/jetson-orin-nano/image_filter --board "
       "jetson-orin-nano@6.2\n"
       "  teeny preflight --package build/package/jetson-orin-nano/image_filter --host nvidia@orin");
-  command->callback(
-      [options, &session] { session.run = [options] { return run_preflight(*options); }; });
+  command->callback([options, &session] {
+    session.run = [options] { return run_preflight(completed(*options)); };
+  });
 }
 
 }  // namespace teeny::tool

@@ -5,6 +5,7 @@
 
 #include "tool/commands/board_access.hpp"
 #include "tool/commands/command.hpp"
+#include "tool/commands/project_defaults.hpp"
 #include "tool/deploy/deployment.hpp"
 #include "tool/deploy/releases.hpp"
 
@@ -20,6 +21,15 @@ struct RunOptions {
   std::string bin;
   BoardAccess access;
 };
+
+// What the command line leaves out comes from the project's teeny.toml.
+RunOptions completed(RunOptions options) {
+  const ProjectDefaults defaults("run");
+  options.host = defaults.host(options.host);
+  options.package = defaults.package(options.package);
+  options.access.destination = defaults.board_destination(options.access.destination);
+  return options;
+}
 
 int run_on_board(const RunOptions& options, const std::vector<std::string>& arguments) {
   const LocalPackage package = LocalPackage::read(options.package);
@@ -46,10 +56,8 @@ void add_run(CLI::App& app, Session& session) {
   auto options = std::make_shared<RunOptions>();
   auto* command = app.add_subcommand("run", "Run a package's program on a board");
   command->add_option("--package", options->package, "a directory made by `teeny package`")
-      ->required()
       ->type_name("DIR");
   command->add_option("--host", options->host, "[user@]name, or an alias of your ssh configuration")
-      ->required()
       ->type_name("HOST");
   command->add_option("--bin", options->bin, "the program, where the package has several")
       ->type_name("N");
@@ -65,7 +73,7 @@ void add_run(CLI::App& app, Session& session) {
   command->callback([options, &session] {
     session.takes_extra = true;
     const auto arguments = session.extra;
-    session.run = [options, arguments] { return run_on_board(*options, arguments); };
+    session.run = [options, arguments] { return run_on_board(completed(*options), arguments); };
   });
 }
 

@@ -48,7 +48,6 @@ void add_toolchain(CLI::App& command, Selection& selection) {
 
 void add_target(CLI::App& command, std::string& target) {
   command.add_option("--target", target, "a board, BOARD@GENERATION, or a board file")
-      ->required()
       ->type_name("BOARD");
 }
 

@@ -16,7 +16,7 @@ namespace teeny::tool {
 void add_selection(CLI::App& command, Selection& selection, bool all_examples);
 /// Adds --sysroot and --cuda-path: with what a board's programs are built.
 void add_toolchain(CLI::App& command, Selection& selection);
-/// Adds --target, required.
+/// Adds --target.
 void add_target(CLI::App& command, std::string& target);
 
 }  // namespace teeny::tool

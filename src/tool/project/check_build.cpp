@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include "tool/project/source_units.hpp"
+
 #include "teeny/base/error.hpp"
 #include "teeny/base/files.hpp"
-#include "teeny/base/log.hpp"
 #include "teeny/base/process.hpp"
 #include "teeny/base/text.hpp"
 
@@ -13,9 +14,6 @@ namespace fs = std::filesystem;
 namespace teeny::tool {
 
 namespace {
-
-/// What teeny::Program leaves in every program that uses it.
-constexpr std::string_view program_marker = "--help-teeny";
 
 std::vector<std::string> object_files(const BuildTree& tree,
                                       const std::vector<TargetInfo>& targets) {
@@ -32,34 +30,17 @@ std::vector<std::string> object_files(const BuildTree& tree,
     if (rule.rfind("C_COMPILER__", 0) != 0 && rule.rfind("CXX_COMPILER__", 0) != 0) continue;
     std::string object = line.substr(0, colon);
     const bool wanted =
-        targets.empty() ||
-        std::any_of(targets.begin(), targets.end(), [&object](const auto& target) {
-          return ("/" + object).find("/CMakeFiles/" + target.name + ".dir/") != std::string::npos;
+        targets.empty() || std::any_of(targets.begin(), targets.end(), [&](const auto& target) {
+          return is_object_of(object, target);
         });
-    if (wanted) objects.push_back(std::move(object));
+    // What came with teeny is not the user's to check.
+    const auto& all = tree.codemodel().targets;
+    const bool of_teeny = std::any_of(all.begin(), all.end(), [&object](const auto& target) {
+      return is_of_teeny(target) && is_object_of(object, target);
+    });
+    if (wanted && !of_teeny) objects.push_back(std::move(object));
   }
   return objects;
-}
-
-bool uses_teeny_program(const fs::path& program) {
-  return read_file(program).find(program_marker) != std::string::npos;
-}
-
-std::size_t list_kernels(const fs::path& program) {
-  Command command{{program.string(), "--list"}};
-  command.capture_error = false;
-  const auto result = run(command);
-  if (result.exit_code != 0) {
-    throw Error(ErrorKind::input,
-                "the kernels of " + program.filename().string() + " do not verify (see above)",
-                "the command was: " + display(command.argv), result.exit_code);
-  }
-  std::size_t kernels = 0;
-  for (const auto& line : split(result.output, '\n')) {
-    if (line.find('\t') != std::string::npos) ++kernels;
-  }
-  log(LogLevel::notice, program.filename().string() + ": " + std::to_string(kernels) + " kernels");
-  return kernels;
 }
 
 }  // namespace
@@ -99,37 +80,6 @@ std::size_t check_sources(const BuildTree& tree, const std::vector<TargetInfo>& 
                 "the sources do not compile for " + tree.where() + " (see the messages above)");
   }
   return objects.size();
-}
-
-std::size_t check_kernels(BuildTree& host, const std::vector<TargetInfo>& targets) {
-  host.configure();
-  std::vector<TargetInfo> programs;
-  const auto& all = host.codemodel().targets;
-  for (const auto& target : all) {
-    if (!target.is_executable()) continue;
-    const bool stood_for = std::any_of(all.begin(), all.end(), [&target](const auto& other) {
-      return other.has_kernels_alone() && other.program() == target.name;
-    });
-    if (stood_for) continue;
-    const bool wanted =
-        targets.empty() ||
-        std::any_of(targets.begin(), targets.end(), [&target](const auto& other) {
-          return other.program() == target.program() && other.project == target.project;
-        });
-    if (wanted) programs.push_back(target);
-  }
-  if (programs.empty()) return 0;
-  host.build(programs);
-  std::size_t kernels = 0;
-  for (const auto& target : programs) {
-    const fs::path program = host.artifact(target);
-    if (uses_teeny_program(program)) {
-      kernels += list_kernels(program);
-    } else {
-      log(LogLevel::notice, target.name + " has no flags of teeny: its kernels are not traced");
-    }
-  }
-  return kernels;
 }
 
 }  // namespace teeny::tool

@@ -47,6 +47,9 @@ TargetInfo read_target(const json& target, const std::string& project) {
   for (const auto& artifact : target.value("artifacts", json::array())) {
     info.artifacts.push_back(artifact.at("path"));
   }
+  for (const auto& source : target.value("sources", json::array())) {
+    info.sources.push_back(source.at("path"));
+  }
   return info;
 }
 
@@ -89,6 +92,7 @@ void read_toolchains(const json& file, Codemodel& model) {
   for (const auto& toolchain : file.at("toolchains")) {
     if (toolchain.at("language") != "CXX") continue;
     const auto& compiler = toolchain.at("compiler");
+    model.compiler_path = compiler.value("path", "");
     model.compiler = compiler.value("id", "") + " " + compiler.value("version", "");
   }
 }

@@ -14,8 +14,9 @@ struct TargetInfo {
   std::string type;                    ///< "EXECUTABLE", "STATIC_LIBRARY", ...
   std::string name_on_disk;            ///< file name of what it builds; empty for utilities
   std::vector<std::string> artifacts;  ///< paths, relative to the build directory unless outside it
-  std::string source;   ///< directory that defines it, relative to the project's root
-  std::string project;  ///< name of the project() it belongs to
+  std::string source;                ///< directory that defines it, relative to the project's root
+  std::string project;               ///< name of the project() it belongs to
+  std::vector<std::string> sources;  ///< relative to the project's root unless outside it
 
   [[nodiscard]] bool is_executable() const { return type == "EXECUTABLE"; }
   /// Made by teeny_add_kernels(): it holds the kernels of another program and is built in its place
@@ -34,6 +35,7 @@ struct Codemodel {
   std::map<std::string, std::string> cache;        ///< CMake cache: name -> value
   std::map<std::string, std::string> cache_types;  ///< name -> BOOL, STRING, UNINITIALIZED, ...
   std::string compiler;                            ///< "GNU 12.2.0" of C++
+  std::string compiler_path;                       ///< of C++
   std::vector<std::string> input_files;  ///< outside the project, that CMake read (not its own)
   std::vector<std::string> include_directories;  ///< of all targets, absolute, each once
 };

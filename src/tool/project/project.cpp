@@ -122,13 +122,17 @@ Error no_such_target(const std::string& flag, const std::string& name,
 
 }  // namespace
 
-fs::path find_project_root(const fs::path& from) {
+std::optional<fs::path> project_root_if_any(const fs::path& from) {
   for (fs::path directory = fs::absolute(from).lexically_normal();;
        directory = directory.parent_path()) {
     const auto text = read_file_if_exists(directory / "CMakeLists.txt");
     if (text && calls_project(*text)) return directory;
-    if (directory == directory.parent_path()) break;
+    if (directory == directory.parent_path()) return std::nullopt;
   }
+}
+
+fs::path find_project_root(const fs::path& from) {
+  if (auto root = project_root_if_any(from)) return *root;
   throw Error(ErrorKind::input,
               "no CMake project here: neither " + from.string() +
                   " nor a directory above it has a CMakeLists.txt that calls project()",
@@ -212,6 +216,7 @@ std::vector<std::string> BuildTree::configure_words() const {
   const auto define = [&words](const std::string& name, const std::string& value) {
     words.push_back("-D" + name + "=" + value);
   };
+  define("CMAKE_EXPORT_COMPILE_COMMANDS", "ON");
   define("CMAKE_BUILD_TYPE", release_ ? "Release" : "Debug");
   define("CMAKE_PROJECT_TOP_LEVEL_INCLUDES", (directory_ / ".teeny" / "project.cmake").string());
   if (board_) define("CMAKE_TOOLCHAIN_FILE", (directory_ / ".teeny" / "toolchain.cmake").string());
@@ -348,17 +353,22 @@ std::vector<TargetInfo> BuildTree::selected() const {
   return result;
 }
 
-void BuildTree::build(const std::vector<TargetInfo>& targets) const {
+void BuildTree::build(const std::vector<TargetInfo>& targets, Messages messages) const {
   std::vector<std::string> words = {"cmake", "--build", directory_.string(), "--parallel"};
   if (!targets.empty()) words.push_back("--target");
   for (const auto& target : targets) words.push_back(target.name);
   Command command = tool_command(words);
-  command.capture_output = false;
-  command.capture_error = false;
-  command.output_to_error = true;
+  if (messages == Messages::shown) {
+    command.capture_output = false;
+    command.capture_error = false;
+    command.output_to_error = true;
+  }
   const auto result = run(command);
   if (result.exit_code != 0) {
-    throw Error(ErrorKind::input, "the build for " + where() + " failed (its messages are above)",
+    throw Error(ErrorKind::input,
+                "the build for " + where() + " failed" +
+                    (messages == Messages::shown ? " (its messages are above)"
+                                                 : ":\n" + result.output + result.error),
                 "the command was: " + display(words));
   }
 }

@@ -36,10 +36,17 @@ struct Selection {
 /// there is none.
 [[nodiscard]] std::filesystem::path find_project_root(const std::filesystem::path& from);
 
+/// The same, or nullopt.
+[[nodiscard]] std::optional<std::filesystem::path> project_root_if_any(
+    const std::filesystem::path& from);
+
 enum class Purpose {
   program,  ///< programs that run
   check,    ///< only front ends run; nothing is linked
 };
+
+/// Where the build tool's messages go.
+enum class Messages { shown, in_error };
 
 /// A CMake project configured for the host or for a board, in a build directory of its own under
 /// the project: build/teeny/<board or host>-<release, debug or check>.
@@ -56,9 +63,9 @@ class BuildTree {
   /// name that is no executable (or no example). On the host a program that was given
   /// teeny_add_kernels() is stood for by the program with its kernels. Needs configure().
   [[nodiscard]] std::vector<TargetInfo> selected() const;
-  /// Builds those targets; all of the project when there are none. Error(input), after the build
-  /// tool's own output, when it fails.
-  void build(const std::vector<TargetInfo>& targets) const;
+  /// Builds those targets; all of the project when there are none. Error(input) when it fails:
+  /// after the build tool's own messages, or with them in the error.
+  void build(const std::vector<TargetInfo>& targets, Messages messages = Messages::shown) const;
 
   [[nodiscard]] const std::filesystem::path& root() const noexcept { return root_; }
   [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
