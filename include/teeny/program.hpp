@@ -15,7 +15,9 @@ namespace teeny {
 ///     [--cache-dir DIR]      stop; both may repeat, each --options belonging to the --device
 ///     before
 ///     [--force]              it. No device is needed, and main goes no further.
-///   --list                   print the kernels, one a line (name, fingerprint, type), and stop
+///   --list                   print the kernels, one a line (name, fingerprint, type), and the
+///   weights
+///                            (name, dtype and shape), and stop
 ///   --inspect KERNEL         print all that is known of a kernel and of its code, and stop
 ///   --check [--board FILE]   verify that every kernel is there and fits, without running, and stop
 ///   --device-facts           print what the CUDA driver says of its devices, as JSON, and stop

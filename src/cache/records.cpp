@@ -13,7 +13,7 @@
 namespace fs = std::filesystem;
 
 // {"schema": 1, "program": NAME, "kernels": {KEY: {"kernel", "type", "fingerprint", "artifacts"}},
-//  "peak_device_bytes": N or absent}
+//  "peak_device_bytes": N or absent, "weights": [{"name", "dtype", "shape"}] or absent}
 // Keys and names may hold any bytes (a kernel's members may be strings), and JSON takes only UTF-8:
 // what is not printable ASCII, and the percent sign, is written as %XX.
 
@@ -43,6 +43,29 @@ void check_inside(const std::string& artifact) {
   if (leaves || artifact.empty()) {
     throw Error(ErrorKind::input, "wanted artifacts below the cache, found \"" + artifact + "\"");
   }
+}
+
+WeightNeed read_weight(const json& entry) {
+  WeightNeed need;
+  need.name = unescape(entry.at("name").get<std::string>());
+  const auto word = entry.at("dtype").get<std::string>();
+  const auto dtype = parse_dtype(word);
+  if (!dtype) throw Error(ErrorKind::input, "weight " + need.name + " is of no dtype: " + word);
+  need.type.dtype = *dtype;
+  for (const auto& extent : entry.at("shape")) {
+    if (!extent.is_number_unsigned()) {
+      throw Error(ErrorKind::input,
+                  "weight " + need.name + ": wanted whole extents, found " + extent.dump());
+    }
+    need.type.shape.push_back(extent.get<std::uint64_t>());
+  }
+  return need;
+}
+
+json weight_json(const WeightNeed& need) {
+  return {{"name", escape_bytes(need.name)},
+          {"dtype", std::string(name(need.type.dtype))},
+          {"shape", need.type.shape}};
 }
 
 }  // namespace
@@ -87,6 +110,9 @@ std::optional<ProgramRecords> ProgramRecords::read(const fs::path& cache_directo
       }
       records.peak_device_bytes_ = peak->get<std::uint64_t>();
     }
+    if (const auto weights = object.find("weights"); weights != object.end()) {
+      for (const auto& entry : *weights) records.weights_.push_back(read_weight(entry));
+    }
     return records;
   } catch (const json::exception& error) {
     throw Error(ErrorKind::input, file.string() + ": damaged: " + error.what(), next);
@@ -105,6 +131,7 @@ void ProgramRecords::write(const fs::path& cache_directory) const {
   }
   json object = {{"schema", schema}, {"program", escape_bytes(program_)}, {"kernels", kernels}};
   if (peak_device_bytes_) object["peak_device_bytes"] = *peak_device_bytes_;
+  for (const auto& need : weights_) object["weights"].push_back(weight_json(need));
   detail::make_cache_directory(cache_directory);
   const fs::path file = path(cache_directory, program_);
   detail::make_shared_directory(file.parent_path());

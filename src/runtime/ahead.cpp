@@ -27,6 +27,7 @@
 #include "teeny/cache/compiler_client.hpp"
 #include "teeny/cache/records.hpp"
 #include "teeny/lang/instance.hpp"
+#include "teeny/runtime/declared_weights.hpp"
 #include "teeny/runtime/memory_need.hpp"
 
 namespace fs = std::filesystem;
@@ -216,6 +217,7 @@ void write_records(const std::vector<Task>& tasks, const fs::path& cache,
     }
   }
   records.set_peak_device_bytes(declared_memory_need());
+  records.set_weights(declared_weights());
   records.write(cache);
 }
 
@@ -308,6 +310,9 @@ int list_kernels() {
   std::vector<Error> errors;
   for (const Traced& kernel : trace_all(errors)) {
     fmt::print("{}\t{}\t{}\n", kernel.instance->name, kernel.fingerprint, label(*kernel.instance));
+  }
+  for (const WeightNeed& need : declared_weights()) {
+    fmt::print("weight {}: {}\n", need.name, to_string(need.type));
   }
   int code = errors.empty() ? 0 : errors.front().exit_code();
   for (const Error& error : errors) {

@@ -20,6 +20,7 @@
 #include "teeny/base/text.hpp"
 #include "teeny/cache/location.hpp"
 #include "teeny/cache/package.hpp"
+#include "teeny/runtime/declared_weights.hpp"
 #include "teeny/target/board_json.hpp"
 
 namespace fs = std::filesystem;
@@ -50,6 +51,7 @@ class Check {
       }
       for (const DeviceKind kind : kinds) check_kind(holding, kind, sources->cache);
     }
+    check_weights();
     add_file_findings();
     return conclude(all.size(), kinds);
   }
@@ -325,6 +327,25 @@ class Check {
     text += ", found none in " + cache.string();
     if (by_fingerprint) text += difference_from_other(cache, *holding.traced);
     add(finding_code::incomplete, text, next_step());
+  }
+
+  // --- weights ---
+
+  void check_weights() {
+    try {
+      const std::vector<WeightNeed> needs = declared_weights();
+      if (needs.empty()) return;
+      if (!root_) {
+        fmt::print("weights: {} declared; the program names their file when it runs\n",
+                   needs.size());
+        return;
+      }
+      auto found = weights_check()(needs, *root_ / "data");
+      if (found.empty()) fmt::print("weights: {}, all as declared\n", needs.size());
+      for (Finding& finding : found) findings_.push_back(std::move(finding));
+    } catch (const Error& error) {
+      add(finding_code::incomplete, error.message(), error.next());
+    }
   }
 
   int conclude(std::size_t kernels, const std::vector<DeviceKind>& kinds) {

@@ -11,7 +11,8 @@ inline constexpr const char* check_word = "checking";
 /// Verifies, without running a kernel, that everything this program needs is there and fits: every
 /// kernel of it in its cache, whole, for every kind of device that the cache holds code for, of the
 /// right launch ABI and parameters, compiled from what the program traces now; in a package also
-/// every file of the manifest. Compared with: the board of `board_file` (JSON as `teeny boards
+/// every file of the manifest, and the weights that the program declares with those in data/.
+/// Compared with: the board of `board_file` (JSON as `teeny boards
 /// --json` prints it), else this machine's devices; in a package on a machine without a CUDA device
 /// that its kernels would need, the board it was made for.
 ///

@@ -141,7 +141,8 @@ std::string flags_help() {
       both: opt-level, jobs, log-level
   --force                   with --device: compile again what is there already
   --cache-dir DIR           where compiled kernels are kept, instead of the default
-  --list                    print name, fingerprint and type of each kernel, and stop
+  --list                    print name, fingerprint and type of each kernel, name, dtype and shape of
+                            each weight, and stop
   --inspect KERNEL          print all that is known of a kernel (by name, type or record key): its IR,
                             its code, what it needs, where it would load; and stop
   --check [--board FILE]    verify that every kernel is there, whole, compiled from what this program

@@ -6,7 +6,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "teeny/cache/weight_need.hpp"
 
 namespace teeny {
 
@@ -48,10 +51,15 @@ class ProgramRecords {
   }
   void set_peak_device_bytes(std::optional<std::uint64_t> bytes) { peak_device_bytes_ = bytes; }
 
+  /// The weights that the program declares, sorted by name.
+  [[nodiscard]] const std::vector<WeightNeed>& weights() const noexcept { return weights_; }
+  void set_weights(std::vector<WeightNeed> weights) { weights_ = std::move(weights); }
+
  private:
   std::string program_;
   std::map<std::string, KernelRecord, std::less<>> kernels_;
   std::optional<std::uint64_t> peak_device_bytes_;
+  std::vector<WeightNeed> weights_;
 };
 
 }  // namespace teeny
