@@ -125,10 +125,10 @@ class New(unittest.TestCase):
     def test_6_aot_and_a_run_here(self):
         cache = os.path.join(self.work, "kerné ls")
         result = self.good("aot", "--bin", "demo", "--device", "cpu", "--cache-dir", cache, where=self.inside)
-        self.assertRegex(result.stdout, r"Axpy.*cpu")
+        self.assertRegex(result.stdout, r"Axpy<float, 256> .* shared object ")
         program = os.path.join(self.project, "build", "teeny", "host-release", "demo")
         result = e2e.must([program, "--on", "cpu", "--cache-dir", cache, "1000"])
-        self.assertRegex(result.stdout, r"1000 elements on .*largest error")
+        self.assertRegex(result.stdout, r"1000 elements on .*, 0 wrong")
         # Devices and program of teeny.toml, for its board.
         result = self.good("aot", "--cache-dir", cache)
         self.assertIn('package.bins = ["demo"]', result.stderr)
