@@ -80,6 +80,7 @@ class Docs(unittest.TestCase):
     # In this order, and each where the one before it ended: a document that says "the project of
     # first-kernel.md" has it.
     CHAIN = ["first-kernel.md", "orin-from-nothing.md", "ci-recipe.md"]
+    OWN = ["own-project.md"]
 
     @classmethod
     def setUpClass(cls):
@@ -94,13 +95,14 @@ class Docs(unittest.TestCase):
         with open(ssh, "w", encoding="utf-8") as file:
             file.write(f"#!/bin/sh\nexec {quoted(shutil.which('ssh') or 'ssh')} -F {quoted(cls.config)} \"$@\"\n")
         os.chmod(ssh, 0o755)
+        prefix = e2e.installed_prefix()
         cls.env = e2e.environment(
-            PATH=os.pathsep.join([tools, os.path.join(e2e.BUILD_DIR, "bin"), os.environ["PATH"]]),
-            CMAKE_PREFIX_PATH=e2e.BUILD_DIR, TEENYC_CACHE_DIR=os.path.join(cls.work, "kernels"))
+            PATH=os.pathsep.join([tools, os.path.join(prefix, "bin"), os.environ["PATH"]]),
+            CMAKE_PREFIX_PATH=prefix, TEENYC_CACHE_DIR=os.path.join(cls.work, "kernels"))
         cls.all = documents()
 
-    def follow(self, names):
-        directory = os.path.join(self.work, "home")
+    def follow(self, names, home="home"):
+        directory = os.path.join(self.work, home)
         os.makedirs(directory, exist_ok=True)
         for name in names:
             missing = run(self.all[name], directory, self.files, self.env)
@@ -126,9 +128,13 @@ class Docs(unittest.TestCase):
             raise
         self.follow(self.CHAIN)
 
+    def test_a_project_of_ones_own(self):
+        self.reach_the_board()
+        self.follow(self.OWN, home="home of another")
+
     def test_every_document_that_runs_is_run(self):
         runs = {name for name, document in self.all.items() if document.runs()}
-        self.assertEqual(sorted(runs), sorted(self.CHAIN))
+        self.assertEqual(sorted(runs), sorted(self.CHAIN + self.OWN))
 
     def test_a_block_that_fails_or_prints_something_else_is_found(self):
         document = Document("first-kernel.md")
