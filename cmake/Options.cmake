@@ -14,12 +14,13 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 # build directories of one depth share it.
 find_program(TEENY_CCACHE ccache)
 mark_as_advanced(TEENY_CCACHE)
-if(TEENY_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
-  if(DEFINED ENV{CCACHE_DIR})
+# The environment may ask for the same: CMAKE_CXX_COMPILER_LAUNCHER=ccache.
+if(TEENY_CCACHE AND (NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER OR CMAKE_CXX_COMPILER_LAUNCHER STREQUAL "ccache"))
+  set(own "${PROJECT_SOURCE_DIR}/build/ccache")
+  if(DEFINED ENV{CCACHE_DIR} AND NOT "$ENV{CCACHE_DIR}" STREQUAL own)
     set(where "CCACHE_DIR=$ENV{CCACHE_DIR}" "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}")
   else()
-    set(where "CCACHE_DIR=${PROJECT_SOURCE_DIR}/build/ccache"
-              "CCACHE_BASEDIR=${PROJECT_BINARY_DIR}/CMakeFiles")
+    set(where "CCACHE_DIR=${own}" "CCACHE_BASEDIR=${PROJECT_BINARY_DIR}/CMakeFiles")
   endif()
   # The path that each copy maps to "teeny" is in no object.
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env ${where} CCACHE_NOHASHDIR=1
