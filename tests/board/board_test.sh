@@ -9,7 +9,10 @@ fail() {
   echo "board_test: $*" >&2
   exit 1
 }
-before=$(ls /proc/sys/fs/binfmt_misc)
+# Another board that lives has its entry there, and takes it along when it ends.
+others_live() { compgen -G '/run/teeny-board/board.*' > /dev/null; }
+before=
+others_live || before=$(ls /proc/sys/fs/binfmt_misc)
 
 config=$("$here/board" start "$work/one") || exit $?
 [ "$config" = "$work/one/ssh_config" ] || fail "start printed $config"
@@ -38,7 +41,7 @@ other=$("$here/board" start "$work/two") || exit $?
 on true 2> /dev/null && fail "a stopped board answers"
 "$here/board" stop "$work/two"
 [ ! -e "$work/one/root" ] && [ ! -e "$work/two/root" ] || fail "a root was left behind"
-if ! compgen -G '/run/teeny-board/board.*' > /dev/null; then
+if [ -n "$before" ] && ! others_live; then
   [ "$(ls /proc/sys/fs/binfmt_misc)" = "$before" ] || fail "the machine's binfmt entries changed"
 fi
 echo "the emulated board is as described"
