@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/errors.md: every error of the tool, the runtime and the language, with its cure.
+"""docs/errors.md: every error of every room below src/, with its cure.
 
 errors.py           compares the page with the sources; exits 1 naming what is missing or no longer so
 errors.py --write   writes the page's tables anew
@@ -18,7 +18,8 @@ ROOT = os.environ.get("TEENY_SOURCE_DIR",
 PAGE = os.path.join(ROOT, "docs", "errors.md")
 MARK = "<!-- below: made by tests/docs/errors.py --write -->\n"
 ROOMS = [("The tool", "tool"), ("Devices and launches", "runtime"), ("Compiled kernels", "cache"),
-         ("The kernel language", "lang"), ("Targets and boards", "target"), ("Files and processes", "base")]
+         ("The kernel language", "lang"), ("Kernels as text", "ir"), ("The compiler", "compiler"),
+         ("Weights", "weights"), ("Targets and boards", "target"), ("Files and processes", "base")]
 # What to do where the error itself says nothing more than its message.
 CURES = {"usage": "change the command or the call as it says", "input": "mend the file that is named",
          "environment": "give this machine what is named", "board": "mend it on the board",
@@ -155,11 +156,15 @@ def main():
         print("not in docs/errors.md: " + line)
     for line in stale:
         print("no longer an error: " + line)
+    rooms = {entry.name for entry in os.scandir(os.path.join(ROOT, "src")) if entry.is_dir()}
+    unlisted = sorted(rooms - {room for _, room in ROOMS})
+    if unlisted:
+        print("rooms that the page leaves out: " + ", ".join(unlisted))
     rows = sum(line.startswith("| ") for line in wanted.splitlines())
     print(f"{rows} rows; tests/docs/errors.py --write brings the page up to date")
     if rows < 200:
         print("the errors were not found in the sources")
-    return 1 if missing or stale or rows < 200 else 0
+    return 1 if missing or stale or unlisted or rows < 200 else 0
 
 
 if __name__ == "__main__":
